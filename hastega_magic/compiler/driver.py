@@ -77,6 +77,8 @@ class Driver:
     """Of the statement that ran alone, where an element raised."""
     tentative: bool = False
     """What fails is computed anew in another way: Python's stages, which may do something, are not to run."""
+    looking: bool = False
+    """All that is asked is what `--int checked` raises: Python may look at elements, strict or not."""
 
     def run_alone(
         self, bound: Bound, source: object, beyond: str = "", left: Sequence[BoundStage] = ()
@@ -228,7 +230,8 @@ class Driver:
     @property
     def _looks(self) -> bool:
         """Whether Python may look for integers beyond 64 bits among elements for which there is no loop."""
-        return self.options.int_mode == "checked" and not self.options.strict and not self.tentative
+        apart = self.looking or not (self.options.strict or self.tentative)
+        return self.options.int_mode == "checked" and apart
 
     def _looks_by_python(self, run: UnderWay, loop: Loop, workspace: Workspace, why: WideConstant) -> bool:
         """Whether it went on, Python having looked for elements that need a constant beyond 64 bits."""

@@ -23,6 +23,7 @@ from hastega_magic.errors import HastegaError
 from hastega_magic.ir.fused import Fused
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.records import changed
+from hastega_magic.report.escape import quoted
 from hastega_magic.runtime.threads import default_threads, here
 from hastega_magic.trace import Trace
 
@@ -35,6 +36,23 @@ FOR_ITSELF = (
 def settled(options: Options) -> Options:
     """The options with what "auto" stands for, where somebody has said that."""
     return placed(options, auto()) if options.on == "auto" and auto() not in ("", "python") else options
+
+
+STORED = 1 << 28
+"""Elements, of 8 bytes each, that a device stores at most for a value that the host makes of them."""
+
+
+def stored_in_vain(loops: Sequence[Loop], workspace: Workspace) -> str:
+    """Why a device is not to run the loops, in half a sentence; "" where it may.
+
+    It gives the host all elements of a `reduce` whose order counts, while the CPU's own loop needs no memory for them.
+    """
+    for loop in loops:
+        count = min(len(workspace.column(each).data) for each in loop.pipeline.sources)
+        if loop.pipeline.sink.kind == "fold" and count > STORED:
+            text = quoted(loop.pipeline.sink.text)
+            return f"Steps of {text} are the host's, for which a device would store {count:,} elements"
+    return ""
 
 
 def run_loops(
@@ -51,6 +69,9 @@ def run_loops(
     what Python raises for it.
     """
     options = settled(options)
+    if options.on.startswith("opencl") and (sentence := stored_in_vain(loops, workspace)):
+        options = placed(options, "parallel")
+        trace.add("option", text=f"{sentence}: the CPU ran the loop.")
     backend = backend_of(options)
     if known is not None and known[0].backend == backend:
         ready = Ready(*known, True, loops, workspace, options, trace)
@@ -106,6 +127,8 @@ def _chosen(ready: Ready, choice: Choice, tune: bool) -> Execution:
         with contextlib.suppress(NotAlike):
             return _by_python(ready, choice, choice.costs.threads)
         choice = choice.instead("")
+    if choice.on.startswith("opencl") and stored_in_vain(ready.loops, ready.workspace):
+        choice = choice.instead("which would store all elements for the steps")
     if choice.on.startswith("opencl"):
         told = len(ready.trace.events)
         with contextlib.suppress(HastegaError):

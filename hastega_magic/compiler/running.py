@@ -46,7 +46,7 @@ def _begun(loop: Loop) -> object:
 
 def behind(array: AnyArray, loop: Loop, workspace: Workspace) -> tuple[Loop, Workspace]:
     """The running sink alone, over elements that a device computed: the host's CPU gives the bits of its own loops."""
-    there = Workspace(workspace.filename)
+    there = Workspace(workspace.filename, unasked=workspace.unasked)
     there.table_columns = workspace.table_columns
     sink = loop.pipeline.sink
     for each in sink.init:

@@ -34,7 +34,7 @@ WRITTEN: dict[str, tuple[str, ...]] = {
     "map": ("map(_ * 3)", "map(lambda *t: len(t))"),
     "filter": ("filter(_ > 3)", "filter(None)"),
     "zip": ("zip(ys)", "zip(ys, range(5))"),
-    "enumerate": ("enumerate", "enumerate(3)"),
+    "enumerate": ("enumerate", "enumerate(3)", "enumerate(start=True)"),
     "astype": (
         "astype(float)",
         "astype('float32')",

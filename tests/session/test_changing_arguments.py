@@ -58,6 +58,17 @@ STAGES = {
     "complex": ("map(lambda x: x * c + (c * c).real) |> to_list", "c"),
     "complex in a partial": ("map(partial(less, k=c)) |> to_list", "k of less"),
 }
+SUMS = {
+    "sum from a float": ("sum(i * 0.25)", ""),
+    "sum of floats": ("map(lambda x: x * 0.5) |> sum(i)", ""),
+    "sum of floats from a float": (
+        "filter(lambda x: x > 4) |> map(lambda x: x * 0.5) |> sum(start=i * 0.25)",
+        "",
+    ),
+    "sum of no floats": ("map(lambda x: x * 0.5) |> filter(lambda x: x > 40) |> sum(i)", ""),
+    "sum of zeros": ("map(lambda x: x * -0.0) |> sum(i * 0.25)", ""),
+}
+"""In which the number is no parameter of the loop, but added at the end."""
 LOOP = "for i, c in turns: found.append((xs |> {}))"
 CALLED = "def f(i, c): return xs |> {}\nfor each in turns: found.append(f(*each))"
 
@@ -79,9 +90,9 @@ def run(text, turns, on="simd", **more):
 
 
 @pytest.mark.parametrize("written", [LOOP, CALLED])
-@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("stage", STAGES | SUMS)
 def test_changes_compile_nothing(stage, written, monkeypatch):
-    text, turns = written.format(STAGES[stage][0]), [(n, complex(n, -n)) for n in range(2, 40)]
+    text, turns = written.format((STAGES | SUMS)[stage][0]), [(n, complex(n, -n)) for n in range(2, 40)]
     expected = run(text, turns, "python")
     begun = run(text, turns[:3])
     before, first = compiled(), []
@@ -125,7 +136,7 @@ COMPLEX = [
 
 @pytest.mark.filterwarnings("ignore::hastega_magic.errors.IntegerOverflowWarning", "ignore::RuntimeWarning")
 @pytest.mark.parametrize("source", [list, np.array, lambda xs: np.array(xs, float), lambda xs: range(1, 8)])
-@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("stage", STAGES | SUMS)
 def test_values_and_types_are_those_of_python(stage, source):
     if "complex" in stage:
         turns = [(0, c) for c in COMPLEX]
@@ -136,7 +147,7 @@ def test_values_and_types_are_those_of_python(stage, source):
             if stage != "enumerate" or not isinstance(number, float | np.floating)
         ]
     text = "for i, c in turns:\n    try: found.append((xs |> {}))\n    except Exception as e: found.append(e)"
-    text = text.format(STAGES[stage][0])
+    text = text.format((STAGES | SUMS)[stage][0])
     xs = source(XS)
     if (
         isinstance(xs, np.ndarray) and xs.dtype.kind == "f"

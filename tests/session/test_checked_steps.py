@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from hastega_magic.errors import IntegerOverflowWarning
 from hastega_magic.session import Options, Session
 
 PLACES = ("simd", "numpy", "opencl")
@@ -93,3 +94,116 @@ def test_steps_behind_the_first_are_not_computed(on: str, sink: str) -> None:
 def test_running_sums_are_looked_at_in_that_order_too(on: str) -> None:
     with pytest.raises(OverflowError, match=f"in `cumsum`: {2**63}\n"):
         run(on, "range(1, 9000) |> map(lambda x: 2**62 + 0 // (x - 5000)) |> cumsum")
+
+
+@pytest.mark.parametrize("on", PLACES)
+@pytest.mark.parametrize(
+    ("stages", "where", "needs"),
+    [  # each the fourth element behind, where the sums need as much at the eighth
+        ("cumsum |> map(lambda x: x * 2**60)", "map", "10\\) needs 11529215046068469760"),
+        ("cumsum |> map(lambda x: x * 2**60) |> take(5)", "map", "10\\) needs 11529215046068469760"),
+        (
+            "cumsum |> filter(lambda x: x * 2**60 % 7 > 0) |> sum",
+            "filter",
+            "10\\) needs 11529215046068469760",
+        ),
+        (
+            "cumsum |> map(lambda x: x % 9) |> scan(lambda a, x: a * 2**61 + x)",
+            "scan",
+            str(2**122 + 3 * 2**61),
+        ),
+        (
+            "scan(lambda a, x: a + x, 0) |> window(2) |> map(lambda a, b: b * 2**60)",
+            "map",
+            "needs 11529215046068469760",
+        ),
+        # and one that only the sums need
+        ("cumsum |> map(lambda x: x % 5)", "cumsum", str(2**63 + 28)),
+        (
+            "cumsum |> map(lambda x: x % 5) |> reduce(lambda a, x: (a * 3 - x) % 7)",
+            "cumsum",
+            str(2**63 + 28),
+        ),
+    ],
+)
+def test_stages_behind_running_values_are_looked_at_in_that_order(
+    on: str, stages: str, where: str, needs: str
+) -> None:
+    front = "range(1, 20) |> map(lambda x: x if x < 8 else 2**62)"
+    with pytest.raises(OverflowError, match=rf"no int64 holds in `{where}.*{needs}(\n|$)"):
+        run(on, f"{front} |> {stages}")
+
+
+@pytest.mark.parametrize("on", PLACES)
+def test_what_raises_behind_running_values_is_raised_first(on: str) -> None:
+    front = "range(1, 20) |> map(lambda x: x if x < 8 else 2**62) |> cumsum"
+    with pytest.raises(ZeroDivisionError):
+        run(on, f"{front} |> map(lambda x: 1 // (x - 10))")
+    with pytest.raises(
+        OverflowError, match="no int64 holds in `map"
+    ):  # before what an element in front raises
+        run(on, f"{front.replace('2**62', 'x // 0')} |> map(lambda x: x * 2**60)")
+
+
+@pytest.mark.parametrize("on", PLACES)
+def test_what_is_not_asked_for_behind_running_values_is_not_looked_at(on: str) -> None:
+    text = "range(1, 20) |> map(lambda x: x if x < 8 else 2**62) |> cumsum |> map(lambda x: x * 2**60) |> take(3)"
+    assert repr(run(on, text)) == repr(run("python", text, mode="exact"))
+
+
+@pytest.mark.parametrize("on", PLACES)
+def test_many_elements_before_the_first_such_one(on: str) -> None:
+    text = "range(1, 90000) |> map(lambda x: x % 7 if x < 80000 else 2**62) |> cumsum"
+    with pytest.raises(OverflowError, match=r"in `map.*: element 70001 of what"):
+        run(on, f"{text} |> map(lambda x: x + (2**63 - 210003))")
+    with pytest.raises(
+        OverflowError, match=r"in `map.*: element 0 of what"
+    ):  # which has a constant of its own
+        run(on, f"{text} |> map(lambda x: x + 2**63)")
+
+
+@pytest.mark.parametrize("on", PLACES)
+@pytest.mark.parametrize(
+    "stages",
+    ["reduce(lambda a, x: a * 0 + x, 2**70)", "map(lambda x: x + 1) |> scan(lambda a, x: a * 0 + x, 2**70)",
+     "filter(lambda x: x > 5) |> reduce(lambda a, x: (1, x + a[1] * 0), (3, 2**70))",
+     "scan(lambda a, x: a * 0 + x, 2**70) |> take(2)"],
+)  # fmt: skip
+def test_steps_that_begin_beyond_64_bits_raise(on: str, stages: str) -> None:
+    with pytest.raises(OverflowError, match=rf"begins with {2**70}, which no int64 holds"):
+        run(on, f"range(1, 20) |> {stages}")
+
+
+@pytest.mark.parametrize("on", PLACES)
+@pytest.mark.parametrize("source", ["[]", "range(1, 20) |> filter(lambda x: x > 50)"])
+def test_no_step_needs_what_it_would_begin_with(on: str, source: str) -> None:
+    assert run(on, f"{source} |> reduce(lambda a, x: a * 0 + x, 2**70)") == 2**70
+
+
+@pytest.mark.parametrize("on", PLACES)
+@pytest.mark.parametrize(
+    ("stages", "element", "needs"),
+    [
+        ("enumerate(2**63 - 4)", "4 of range\\(1, 20\\) \\(5\\)", 2**63),
+        (
+            "enumerate(2**63 - 4) |> map(lambda i, x: i % 7 + x) |> sum",
+            "4 of range\\(1, 20\\) \\(5\\)",
+            2**63,
+        ),
+        ("enumerate(2**63 - 4) |> window(2) |> map(lambda a, b: b[0] - a[0])", "4 of .* \\(5\\)", 2**63),
+        ("filter(lambda x: x % 2) |> enumerate(2**63 - 4) |> to_list", "4 of what .* gives \\(9\\)", 2**63),
+        ("enumerate(2**70)", "0 of range\\(1, 20\\) \\(1\\)", 2**70),
+    ],
+)
+def test_numbers_of_elements_are_integers_too(on: str, stages: str, element: str, needs: int) -> None:
+    with pytest.raises(OverflowError, match=rf"in `enumerate.*`: element {element} needs {needs}\n"):
+        run(on, f"range(1, 20) |> {stages}")
+    taken = f"range(1, 20) |> take(4) |> {stages.replace('2**70', '3')}"
+    assert repr(run(on, taken)) == repr(run("python", taken, mode="exact"))
+
+
+@pytest.mark.parametrize("on", PLACES)
+def test_such_numbers_are_warned_of(on: str) -> None:
+    with pytest.warns(IntegerOverflowWarning, match=rf"in `enumerate.*: element 2 of .* needs {2**63};"):
+        found = run(on, "range(3) |> enumerate(2**63 - 2)", mode="exact")
+    assert found.tolist() == [(2**63 - 2, 0), (2**63 - 1, 1), (2**63, 2)]

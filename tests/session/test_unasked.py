@@ -11,7 +11,7 @@ from hastega_magic.runtime.python_calls import Noted
 from hastega_magic.session import Options, Session
 
 SHIFTED = "scan(lambda a, x: a * 2**40 + x, 1)"
-BACKENDS = ["python", "numpy", "simd", "parallel"]
+BACKENDS = ["python", "numpy", "simd", "parallel", "opencl"]
 
 
 def run(text, on, mode="exact", **names):
@@ -46,7 +46,7 @@ def test_what_is_not_asked_for_is_not_computed(on, mode, text, expected):
     assert said == [] or noted  # a loop goes over all elements before a stage of Python's
 
 
-@pytest.mark.parametrize("on", ["simd", "parallel"])
+@pytest.mark.parametrize("on", ["simd", "parallel", "opencl"])
 def test_what_is_asked_for_is_told(on):
     text = f"xs |> {SHIFTED} |> take(2) |> to_list"
     words = f"an integer that no int64 holds in `{SHIFTED}`: {2**80 + 2**40 + 2}"
@@ -79,7 +79,7 @@ def test_in_a_loop_it_may_be_one_turn_alone():
     assert run(text, "parallel", "checked")[0] == [2, 3, 2**40 + 1, 4]
 
 
-@pytest.mark.parametrize("on", ["numpy", "simd", "parallel"])
+@pytest.mark.parametrize("on", ["numpy", "simd", "parallel", "opencl"])
 @pytest.mark.parametrize("mode", ["exact", "checked"])
 @pytest.mark.parametrize(
     ("before", "told"),
@@ -109,7 +109,7 @@ def test_steps_are_taken_once(monkeypatch, on, mode, before, told):
     assert len(taken) == len(set(taken)) == 5
 
 
-@pytest.mark.parametrize("on", ["simd", "parallel"])
+@pytest.mark.parametrize("on", ["simd", "parallel", "opencl"])
 def test_what_is_told_is_what_a_loop_tells(on):
     shown = f"xs |> {SHIFTED} |> take(5) |> to_list", f"xs |> take(5) |> {SHIFTED} |> to_list"
     assert run(shown[0], on) == run(shown[1], on)
@@ -154,3 +154,12 @@ def test_checked_is_about_items_of_a_list_that_are_asked_for(on, copies, stages)
 def test_checked_raises_for_items_of_a_list_that_are_asked_for(on, copies, stages):
     with pytest.raises(OverflowError, match="`xs` holds integers beyond 64 bits"):
         run(f"xs |> {stages}", on, "checked", xs=BEYOND * copies)
+
+
+@pytest.mark.parametrize("on", BACKENDS)
+@pytest.mark.parametrize("before", ["", "map(lambda x: x + 0) |> "])
+def test_running_values_that_nobody_asks_for_are_not_computed(on, before):
+    """Squares of squares: the fiftieth has more digits than anybody could hold."""
+    text = f"range(100) |> {before}scan(lambda a, x: a * a, 3) |> take(3) |> to_list"
+    assert run(text, on) == ([9, 81, 6561], [])
+    assert run("xs |> cumsum |> first", on, xs=[1, 2**62, 2**62, 2**62]) == (1, [])

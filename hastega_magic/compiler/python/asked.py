@@ -10,17 +10,15 @@ of the source as they took, for what is on the way to them.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, cast
-
-import numpy as np
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from hastega_magic.compiler import running
 from hastega_magic.compiler.execute import Unasked
 from hastega_magic.compiler.python.barriers import may_end_early
 from hastega_magic.compiler.python.elements import of_check
 from hastega_magic.compiler.python.in_step import one_by_one
+from hastega_magic.compiler.python.soonest import first_elements, raise_soonest
 from hastega_magic.compiler.run import run_loops
 from hastega_magic.errors import BeyondInt64, StrictError, WideConstant
 from hastega_magic.frames import let_through
@@ -39,6 +37,8 @@ def as_asked(driver: Driver, run: UnderWay, error: Exception, stages: Sequence[B
     early = may_end_early(run.rest)
     if early and (isinstance(error, Unasked) or of_check(error)):
         return _looked_at(driver, run, [*stages, *run.rest[len(stages) :]], len(stages))
+    if driver.options.int_mode == "checked" and not early and _gives_running_values(stages, len(stages)):
+        raise_soonest(driver, run, run.value)
     # What wraps around raises for other elements than Python's integers, which are no answer where all are asked for.
     if of_check(error) or (driver.options.int_mode == "wrap" and not early):
         raise error
@@ -71,7 +71,7 @@ def _looked_at(driver: Driver, run: UnderWay, stages: Sequence[BoundStage], coun
     """What Python computes, and a look at the elements that it took. `count`: of the stages that the loop has."""
     value, asked = run.value, _Counted(elements(run.given))
     mode = driver.options.int_mode
-    seen = _Seen(count) if mode != "wrap" and _gives_running_values(stages, count) else None
+    seen = _Seen(count, asked) if mode != "wrap" and _gives_running_values(stages, count) else None
     why = "an integer may be beyond 64 bits that the stages behind never reach: Python takes one after the other"
     found: object = None
     failed: Exception | None = None
@@ -81,9 +81,13 @@ def _looked_at(driver: Driver, run: UnderWay, stages: Sequence[BoundStage], coun
         let_through(error)
         failed = error
     try:
+        if mode == "checked" and seen is not None:
+            raise_soonest(
+                driver, run, first_elements(value, asked.count if seen.before is None else seen.before)
+            )
         if seen is None or seen.beyond is None or failed is not None:
-            _look(driver, run, _first(value, asked.count), run.rest)
-        elif count == 1 or not _look(driver, run, _first(value, asked.count), run.rest[: count - 1]):
+            _look(driver, run, first_elements(value, asked.count), run.rest)
+        elif count == 1 or not _look(driver, run, first_elements(value, asked.count), run.rest[: count - 1]):
             _tell(driver, run, running.beyond_told(stages[count - 1].site.text, seen.beyond, mode))
         if failed is not None:
             raise failed
@@ -140,24 +144,23 @@ def _look(driver: Driver, run: UnderWay, first: object, stages: Sequence[BoundSt
     return bool(execution.warnings)
 
 
-def _first(value: object, count: int) -> object:
-    if isinstance(value, (list, tuple, range, np.ndarray)):
-        return cast("Sequence[object]", value)[:count]
-    return list(itertools.islice(elements(cast("Iterable[object]", value)), count))
-
-
 class _Seen:
-    """What sees running values go by, and keeps the first that no int64 holds: no loop has to look for it."""
+    """What sees running values go by, and keeps the first that no int64 holds: no loop has to look for it.
 
-    def __init__(self, count: int) -> None:
+    before  how many elements of the source had been asked for before the one that led to it
+    """
+
+    def __init__(self, count: int, asked: _Counted) -> None:
         """`count`: of the stages that give them."""
-        self.count = count
+        self.count, self._asked = count, asked
         self.beyond: int | None = None
+        self.before: int | None = None
 
     def __call__(self, values: Iterator[object]) -> Iterator[object]:
         for value in values:
             if (type(value) is not int or not INT64_MIN <= value <= INT64_MAX) and self.beyond is None:
                 self.beyond = running.beyond_int64(value)
+                self.before = None if self.beyond is None else self._asked.count - 1
             yield value
 
 

@@ -71,7 +71,8 @@ class Elements:
         `looks`: some may need integers beyond 64 bits, which is to be found out.
         """
         found = None
-        if self._producer is None and self._together.possible and self.mode != "wrap":
+        at_once = self._together.possible and not self._together.numbers_beyond(last)
+        if self._producer is None and at_once and self.mode != "wrap":
             found = self._at_once(first, last, looks)
         return kept_of(map(self.at, range(first, last))) if found is None else found
 
@@ -112,7 +113,10 @@ class Elements:
                     if number == 0 and self._by_field:
                         start = element.value
                 case "enumerate":
-                    element = Element(True, (stage.number + stage.stride * (index + ahead), element.value))
+                    place = stage.number + stage.stride * (index + ahead)
+                    if is_beyond(place):
+                        place = self._numbered(stage, place, self._number(index, moved), start)
+                    element = Element(True, (place, element.value))
                 case "index":
                     element = Element(True, index)
                 case "window":
@@ -200,6 +204,18 @@ class Elements:
                 raise
         value = cast(object, value)
         given = "" if _alike(value, start) else f", given to it as {shown(value)},"
+        self._overflows(stage, index, start, given, wrong)
+        return result if own else python_number(found)
+
+    def _numbered(self, stage: Stage, place: int, index: int, start: Any) -> int:
+        """The number that `enumerate` gives an element, where no int64 holds it."""
+        if self.mode == "wrap":
+            return wrap64(place)
+        self._overflows(stage, index, start, "", place)
+        return place
+
+    def _overflows(self, stage: Stage, index: int, start: Any, given: str, wrong: int) -> None:
+        """Say so of the first element that needs such an integer; OverflowError with `--int checked`."""
         sentence = (
             f"{BEYOND}{named(stage.text, stage.span, self.loop.bound.site.stages)}: element {index} of "
             f"{self._origin} ({shown(start)}){given} needs {short(wrong)}"
@@ -209,7 +225,6 @@ class Elements:
         if not self.overflowed:
             self.warnings.append(f"{sentence}; such blocks were computed by Python, exactly")
         self.overflowed = True
-        return result if own else python_number(found)
 
     def _values(self, stage: Stage, value: Any, effects: bool = False) -> dict[Expr, Any] | None:
         """The stage's nodes, integers exactly; None where Python gives a value and the graph does not (2 ** -1).

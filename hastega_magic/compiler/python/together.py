@@ -105,6 +105,13 @@ class Together:
         there = range(last - first) if len(values) == last - first else [place - first for place in places]
         return Block(Kept(there, values, last - first), min(beyond, default=None))
 
+    def numbers_beyond(self, last: int) -> bool:
+        """Whether `enumerate` may give one of the elements before number `last` a number that no int64 holds."""
+        stages = [step.stage for step in self._steps]
+        last += sum(stage.number for stage in stages if stage.kind == "window")
+        ends = (stage.number + stage.stride * last for stage in stages if stage.kind == "enumerate")
+        return any(map(is_beyond, ends))
+
     def raising(self, first: int, last: int) -> int | None:
         """The first of them for which a function raises; None where none does."""
         for number in range(first, last):

@@ -2,6 +2,7 @@
 
 xs |> reduce(lambda a, x: a + x, 10)    as from 0 on, and then 10 + that
 xs |> sum(10)                           the same, of ints
+xs |> sum(0.5)                          and of floats, from a number of the same type on
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ from hastega_magic.compiler.statement import Bound, Loop
 from hastega_magic.ir.sinks import COMBINE, NEUTRAL
 from hastega_magic.records import changed
 from hastega_magic.syntax.closures.given import BEGINNINGS
+from hastega_magic.syntax.joining.rules import may_begin
 from hastega_magic.syntax.stages import STAGES
 
-Begins = tuple[Callable[[int, Any], int], Callable[[Display], object]]
-"""How the two are combined, and how the first is found in what the stage is given."""
+Begins = tuple[Callable[[Any, Any], Any], Callable[[Display], object], Callable[[object], bool]]
+"""How the two are combined, how the first is found in what the stage is given, and whether it may be this one."""
 
 
 def begins(bound: Bound, outcome: Outcome, options: Options) -> Begins | None:
@@ -29,12 +31,18 @@ def begins(bound: Bound, outcome: Outcome, options: Options) -> Begins | None:
     built, last = outcome.loops[0].built, bound.stages[-1]
     if not built.initial or not (built.plain or built.even) or built.consumed != len(bound.stages):
         return None
-    if built.pipeline is None or not built.pipeline.sink.kind.startswith("reduce_"):
+    kind = "" if built.pipeline is None else built.pipeline.sink.kind
+    if not (kind == "sum" or kind.startswith("reduce_")):
         return None
-    combine: Callable[[int, Any], int] = COMBINE[built.pipeline.sink.kind]
+    combine: Callable[[Any, Any], Any] = COMBINE[kind]
     name = BEGINNINGS[last.site.name]
     place = None if name in last.kwargs else STAGES[last.site.name].parameters.index(name)
-    return combine, _by_name(name) if place is None else _by_place(place)
+    of_type = type(built.initial[0]) if kind == "sum" else int
+    return combine, _by_name(name) if place is None else _by_place(place), _fitting(of_type, kind == "sum")
+
+
+def _fitting(of_type: type, of_floats: bool) -> Callable[[object], bool]:
+    return lambda start: type(start) is of_type and (not of_floats or may_begin(start))
 
 
 def _by_name(name: str) -> Callable[[Display], object]:
@@ -48,7 +56,8 @@ def _by_place(place: int) -> Callable[[Display], object]:
 
 def from_anywhere(loop: Loop) -> Loop:
     """The loop from what changes nothing on."""
-    neutral = NEUTRAL[loop.pipeline.sink.kind.removeprefix("reduce_")]
+    kind = loop.pipeline.sink.kind.removeprefix("reduce_")
+    neutral = 0 if kind == "sum" else NEUTRAL[kind]
     return changed(loop, built=changed(loop.built, initial=(neutral,)))
 
 

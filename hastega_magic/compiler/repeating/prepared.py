@@ -269,16 +269,18 @@ class Prepared:
 
 @dataclass
 class Begun(Prepared):
-    """The same of a `reduce` in any order from an int on, which is another one in each run: it is put in at the end."""
+    """The same of a reduction in any order from a number on, another one in each run: it is put in at the end."""
 
-    combine: Callable[[int, Any], int] = max
+    combine: Callable[[Any, Any], Any] = max
     begins: Callable[[Display], object] = itemgetter(0)
-    """Finds the int in what the stage is given."""
+    """Finds the number in what the stage is given."""
+    fitting: Callable[[object], bool] = bool
+    """Whether it is one that the loop may begin with."""
 
     def run(self, source: object, displays: Sequence[Display]) -> object:
         """As of every other statement."""
         begun = self.begins(displays[-1])
-        if type(begun) is not int:
+        if not self.fitting(begun):
             raise Again
         return self.combine(begun, super().run(source, displays))
 
@@ -302,7 +304,18 @@ def prepare(
         found = changed(found, loop=from_anywhere(found.loop))
         ready = few(execution, found.loop, options, found.words, None, found.arrays)
         wide = None if ready is None else spreading(execution, found.slots, found.loop, options, found.arrays)
-        return Begun(found, ready, (), options, filename, spreading=wide, combine=begun[0], begins=begun[1])
+        combine, finds, fitting = begun
+        return Begun(
+            found,
+            ready,
+            (),
+            options,
+            filename,
+            spreading=wide,
+            combine=combine,
+            begins=finds,
+            fitting=fitting,
+        )
     if built.plain or built.even:
         ready = few(execution, found.loop, options, found.words, None, found.arrays)
         if not found.simple:

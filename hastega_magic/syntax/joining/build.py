@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from hastega_magic.errors import NOWHERE, NotCompilable, Reason
+from hastega_magic.errors import NOWHERE, BeyondInt64, NotCompilable, Reason
 from hastega_magic.ir.pipeline import Pipeline, Sink, Source
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.closures.numpy_errors import asks
@@ -84,7 +84,8 @@ def build(
 ) -> Built:
     """The longest prefix of the stages that is one loop over the source. `name`: the variable, or "".
 
-    `known`: what the probes gave that were run so far, by number of the stage.
+    `known`: what the probes gave that were run so far, by number of the stage. BeyondInt64 where `--int checked` raises
+    for what the first stage is given.
     """
     env.numpy_numbers = False
     whole = View(count=None if source.kind == "result" else source.length, open=source.kind == "stream")
@@ -97,6 +98,8 @@ def build(
         try:
             _add(loop, bound)
         except NotCompilable as error:
+            if isinstance(error, BeyondInt64) and getattr(env, "checked", False) and not consumed:
+                raise
             span = error.reason.span if error.reason.span != NOWHERE else bound.site.span
             reason = Reason(error.reason.text, span)
         except Cut:

@@ -221,7 +221,7 @@ def _total(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
         ends(loop, site, "reduce_add" if site.name == "sum" else "reduce_mul")
     elif isinstance(given["start"], Expr):
         raise NotCompilable(f"`{site.name}` begins with a number that keeps changing: it is to be a constant")
-    elif site.name == "sum" and _may_begin(start) and value.type is not FLOAT32:
+    elif site.name == "sum" and may_begin(start) and value.type is not FLOAT32:
         if value.type.is_integral:
             _mapped(loop, site, _as(loop, site, float))
         ends(loop, site, "sum")
@@ -230,7 +230,7 @@ def _total(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
     loop.initial = begun
 
 
-def _may_begin(start: object) -> bool:
+def may_begin(start: object) -> bool:
     """Whether adding it to a sum of floats is adding them to it, but for rounding: not -0.0, which a sum's 0 hides."""
     if type(start) is int:
         return abs(start) <= _EXACT

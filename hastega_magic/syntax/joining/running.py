@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
-from hastega_magic.errors import NotCompilable
+from hastega_magic.errors import BeyondInt64, NotCompilable
 from hastega_magic.interval import INT64
 from hastega_magic.ir.affine import affine, keeps_changing, may_be_affine
 from hastega_magic.ir.expr import (
@@ -110,7 +110,7 @@ def _running(loop: Loop, site: StageSite, given: Mapping[str, Any], kind: str) -
     element = structure(loop.element)
     if loop.tail or loop.view.count is None:
         raise Cut
-    start = _start(site, given["init"]) if "init" in given else None
+    start = _start(loop, site, given["init"]) if "init" in given else None
     fn = _stepping(loop, given["f"], element if start is None else structure(start), element)
     total = cast("tuple[Value, Value]", fn.params)[0]
     if _shape(fn.result) != _shape(total) and (_is_tuple(fn.result) or _is_tuple(total)):
@@ -164,12 +164,18 @@ def _look_at(fn: Fn, name: str, kind: str, checked: bool) -> None:
             raise NotCompilable(f"the constant {node.value} does not fit in 64 bits")
 
 
-def _start(site: StageSite, init: object) -> Value:
-    """The constant that the value so far begins with, or those of a tuple."""
+def _start(loop: Loop, site: StageSite, init: object) -> Value:
+    """The constant that the value so far begins with, or those of a tuple.
+
+    BeyondInt64 where `--int checked` has to raise, as a step has a number that no int64 holds from the beginning.
+    """
     if type(init) is tuple and init:
-        return tuple(_start(site, each) for each in cast("tuple[object, ...]", init))
+        return tuple(_start(loop, site, each) for each in cast("tuple[object, ...]", init))
     begin = known(cast(object, init), "init")
     if isinstance(begin, Expr) and isinstance(begin.value, int) and begin.value not in INT64:
+        # Of stages before it filters may leave nothing to take a step to: these have a loop of their own then.
+        if getattr(loop.env, "checked", False) and not loop.stages and loop.whole.count:
+            raise BeyondInt64(f"`{site.name}` begins with {begin.value}, which no int64 holds")
         raise NotCompilable(f"`{site.name}` begins beyond 64 bits, and is left to Python")
     if isinstance(begin, (Expr, Complex)):
         return begin

@@ -34,7 +34,7 @@ def wrong_literal(name: str, call: ast.Call) -> tuple[ast.expr, str] | None:
             sentence = wrong_count(name, value)
         elif (name, parameter) == ("astype", "dtype"):
             sentence = wrong_dtype(value)
-        elif (name, parameter) == ("enumerate", "start") and type(value) is not int:
+        elif (name, parameter) == ("enumerate", "start") and not isinstance(value, int):
             sentence = f"enumerate counts from a whole number, not {value!r}"
         if sentence is not None:
             return node, sentence
