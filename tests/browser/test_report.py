@@ -75,7 +75,9 @@ def test_a_cell_is_run_read_saved_and_read_again_with_neither_kernel_nor_trust(w
     assert places == sorted(places)
     page.locator(".hastega-verdict").evaluate("element => element.scrollIntoView()")
     # The verdict wraps where its times say more ("2.6 × slower than NumPy"), which is not for a test to decide.
-    heights = [page.locator(what).bounding_box()["height"] for what in (".hastega-report", ".hastega-verdict")]
+    heights = [
+        page.locator(what).bounding_box()["height"] for what in (".hastega-report", ".hastega-verdict")
+    ]
     assert heights[0] - heights[1] < 980
 
     # The report that this kernel sent has links, and they light.
