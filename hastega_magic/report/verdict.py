@@ -32,6 +32,7 @@ _STEPS = {
     "from_device": "from device",
     "convert_out": "convert out",
     "python": "Python",
+    "call": "everything else",
 }
 
 _BESIDES = {

@@ -25,7 +25,8 @@ const PHASES: Readonly<Record<string, string>> = {
   to_device: 'to device',
   from_device: 'from device',
   convert_out: 'convert out',
-  python: 'Python'
+  python: 'Python',
+  call: 'everything else'
 };
 
 /** The phases of a cell in words. */
