@@ -285,7 +285,7 @@ export function reasons(pipeline: Pipeline): string[] {
   const { int, vector } = pipeline;
   if (int.fellBack) {
     out.push("Integers: some did not fit 64 bits, and were recomputed exactly with Python's own.");
-  } else if (int.guarded && int.mode !== 'wrap' && pipeline.raised === '') {
+  } else if (int.guarded && int.mode !== 'wrap' && pipeline.raised === '' && pipeline.backend !== 'python') {
     out.push('No guard fired: every integer did fit.');
   }
   if (vector.lanes > 1) {

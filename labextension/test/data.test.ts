@@ -150,6 +150,7 @@ test('what the report says of integers is not said twice', () => {
   assert.equal(reasons(pipeline).filter(each => each.startsWith('Integers')).length, 1);
   const int = { mode: 'exact', proved: false, guarded: true, fellBack: false };
   assert.ok(reasons({ ...pipeline, int }).includes('No guard fired: every integer did fit.'));
+  assert.ok(!reasons({ ...pipeline, int, backend: 'python' }).some(text => text.includes('fired'))); // no loop ran
   assert.ok(!reasons({ ...pipeline, int: { ...int, mode: 'wrap' } }).some(each => each.startsWith('No guard')));
 });
 
