@@ -16,6 +16,8 @@ _BRANCH = re.compile(
 )
 _TERMINATOR = re.compile(r'label\s+%(?:"([^"]+)"|([\w.$-]+))')
 _VECTOR = re.compile(r"[%\s,{]([xyz])mm\d|\bv\d+\.\d+[bhsd]\b|\bq\d+\b|<\d+ x ")
+_SECOND = re.compile(r"^(?:;|#|//) ── loop 2 of \d+: ", re.MULTILINE)
+"""Above the second of several listings."""
 _WEIGHED = 1000
 """Lines of a loop that decide which one is hot: of hundreds of stages no two loops are that long and alike."""
 _WIDTH = {"x": 1, "y": 2, "z": 4}
@@ -43,8 +45,9 @@ def hot_loop(text: str) -> tuple[int, int] | None:
     Works on LLVM IR and on assembly with labels: a loop is a branch back to a label above it. Among loops
     that contain no other, the one with the most vector instructions wins (wider registers count more), then
     the longest; of those that are nearly as long and heavy, the first: the one for the last elements comes after it.
+    Where the listings of several loops stand one below the other, it is the first one's, in each of them.
     """
-    lines = text.splitlines()
+    lines = _SECOND.split(text, maxsplit=1)[0].splitlines()
     labels: dict[str, int] = {}
     loops: list[tuple[int, int]] = []
     for number, line in enumerate(lines):

@@ -32,6 +32,7 @@ _STEPS = {
     "from_device": "from device",
     "convert_out": "convert out",
     "python": "Python",
+    "call": "everything else",
 }
 
 _BESIDES = {
@@ -319,7 +320,7 @@ def reasons(pipeline: PipelineReport) -> tuple[str, ...]:
     ints, vector = pipeline.integers, pipeline.vector
     if ints.fell_back:
         out.append("Integers: some did not fit 64 bits, and were recomputed exactly with Python's own.")
-    elif ints.guarded and ints.mode != "wrap" and not pipeline.raised:
+    elif ints.guarded and ints.mode != "wrap" and not pipeline.raised and pipeline.backend != "python":
         out.append("No guard fired: every integer did fit.")
     if vector.lanes > 1:
         stayed = ", ".join(one_line(op) for op in vector.scalar_ops)

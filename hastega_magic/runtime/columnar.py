@@ -49,13 +49,18 @@ _FRAMES = {
 """What iterating over a DataFrame gives."""
 
 
+def names_alone(data: object) -> str:
+    """What is said of an object that gives the names of what it holds, where its values may be meant; "" of others."""
+    kind = type(data)
+    if issubclass(kind, dict):
+        return "a dict goes through its keys: `d.values() |> ...` goes through its values, `d.items()` through both"
+    gives = _FRAMES.get(kind.__module__.partition(".")[0]) if kind.__name__ == "DataFrame" else None
+    return f"a DataFrame {gives}: `df['name'] |> ...` goes through the values of one" if gives else ""
+
+
 def not_read(data: object) -> str:
     """Why Python alone can give the elements of an object, and what of a DataFrame is read."""
-    kind = type(data)
-    gives = _FRAMES.get(kind.__module__.partition(".")[0]) if kind.__name__ == "DataFrame" else None
-    if gives is not None:
-        return f"a DataFrame {gives}: `df['name'] |> ...` goes through the values of one"
-    return f"the source is a {kind.__name__}, whose elements only Python can give"
+    return names_alone(data) or f"the source is a {type(data).__name__}, whose elements only Python can give"
 
 
 @dataclass(frozen=True)

@@ -54,8 +54,10 @@ def hint(
     `filename`: how tracebacks call the text.
     """
     if isinstance(error, TypeError):
-        if _REFUSED.search(str(error)) and (ran := _ran_at(error, text, filename)) is not None:
-            _ask_of_pipes(error, text, ran)
+        if (ran := _ran_at(error, text, filename)) is not None and not _ask_of_pipes(error, text, ran):
+            from hastega_magic.syntax.misplaced import note_misplaced
+
+            note_misplaced(error, sites, text, ran)
         return
     name: object = error.name  # of an AttributeError whatever the user's code says
     if not isinstance(name, str) or not name:
@@ -107,31 +109,54 @@ def _of_stage(stage: StageSite, name: str, module: bool) -> tuple[str, str] | No
     return None
 
 
-_UNION = r"unsupported operand type\(s\) for \|: "
+_BOTH = r"unsupported operand type\(s\) for (?:\||>>): |'>' not supported between instances of (?!'(?:int|float)')"
 _REFUSED = re.compile(
-    _UNION
-    + r".* and '(?:builtin_function_or_method|type)'|must have at least two arguments|expected 2 arguments"
+    rf"(?:{_BOTH}).* and '(?:builtin_function_or_method|type)'"
+    "|must have at least two arguments|expected 2 arguments"
 )
 """What Python says of `xs | sum`, `xs | map(f)` and `xs | filter(f)`; not where the user has a number of that name."""
 
 
 def _ask_of_pipes(error: NameError | TypeError, text: str, ran: Span) -> bool:
-    """Note the `|` before the stage's name that Python ran there, which may be meant as `|>`; False if none is."""
+    """Note the operator before the stage's name that Python ran there, which may be meant as `|>`; False if none is."""
     written = lines_of(text)[ran.line - 1]
-    if re.match(_UNION, str(error)):  # what ran has both sides
-        found = _AT_END.search(written[: ran.end_col], ran.col)
-    else:
-        bar = len(written[: ran.col].rstrip()) - 1
-        found = _NEARLY.match(written, bar) if bar >= 0 else None
-    if found is None or found[1] not in STAGES:
+    found = _operator(error, written, ran)
+    if found is None:
         return False
-    error.add_note(f"hastega: a pipeline is written with `|>`: did you mean `|> {found[1]}`?")
-    error.add_note(marked(text, Span(ran.line, found.start(), ran.line, found.start() + 1), 1))
+    error.add_note(f"hastega: a pipeline is written with `|>`: did you mean `|> {found[2]}`?")
+    start, end = found.span(1)
+    error.add_note(marked(text, Span(ran.line, start, ran.line, end), end - start))
     return True
 
 
-_NEARLY = re.compile(r"\|\s*(\w+)")
+def _operator(error: NameError | TypeError, written: str, ran: Span) -> re.Match[str] | None:
+    """The operator and the stage's name behind it; None where something else may be meant."""
+    said = str(error)
+    if isinstance(error, TypeError) and not _REFUSED.search(said):
+        # Of `_` perhaps, which outside stages is IPython's last value.
+        found = _AROUND.search(written[: ran.col]) if _ELEMENT.search(written, ran.col, ran.end_col) else None
+        return found if found and found[2] in STAGES and STAGES[found[2]].functions else None
+    if re.match(_BOTH, said):
+        found = _AT_END.search(written[: ran.end_col], ran.col)
+    else:
+        found = next((each for each in _NEARLY.finditer(written) if each.start(2) == ran.col), None)
+        if isinstance(error, NameError) and found and found[1] != "|":  # `n > count` may lack a variable
+            return None
+    return found if found and found[2] in STAGES else None
+
+
+_OPERATOR = r"((?<!\|)\||(?<![|>=-])>>?)\s*"
+"""What stands for a pipe elsewhere; not the end of another operator."""
+_NEARLY = re.compile(_OPERATOR + r"(\w+)")
 _AT_END = re.compile(_NEARLY.pattern + "$")
+_AROUND = re.compile(_NEARLY.pattern + r"\((?:[^()]|\([^()]*\))*$")
+"""Such an operator, a name, and the beginning of its arguments."""
+_ELEMENT = re.compile(r"\b_\b")
+
+
+def ran_text(text: str, ran: Span) -> str:
+    """What stands at a place in one line of the text."""
+    return lines_of(text)[ran.line - 1][ran.col : ran.end_col]
 
 
 def _read_at(error: NameError, text: str, filename: str) -> Span | None:
@@ -215,4 +240,4 @@ def _is_function_over(stage: str, name: str) -> bool:
     return any(name in reads(each) and "_" not in reads(each) for each in plain)
 
 
-__all__ = ["hint", "marked"]
+__all__ = ["hint", "marked", "ran_text"]

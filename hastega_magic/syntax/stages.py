@@ -63,6 +63,7 @@ class Stage:
             if keyword not in self.parameters and keyword not in self.keywords:
                 near = difflib.get_close_matches(keyword, (*self.parameters, *self.keywords), n=1)
                 meant = f" (did you mean {near[0]!r}?)" if near else ""
+                meant = " (a comparison is written `==`)" if keyword == "_" else meant
                 return f"{self.name} has no argument {keyword!r}{meant}: {self.usage}"
             given.add(keyword)
         missing = [name for name in self.parameters[: self.required] if name not in given]

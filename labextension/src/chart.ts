@@ -65,7 +65,8 @@ export function chart(model: Model, found: readonly Crossing[]): Chart {
       root.append(dot);
     }
   });
-  const taken: { from: number; to: number; y: number }[] = [];
+  // Words stand on no ring either; its middle is a little above theirs.
+  const taken = found.map(each => ({ from: x(each.n) - 8, to: x(each.n) + 8, y: y(each.seconds) + 3 }));
   for (const each of found) {
     const [cx, cy] = [x(each.n), y(each.seconds)];
     root.append(svg('circle', { cx, cy, r: 7, class: cls('crossing') }));

@@ -151,13 +151,17 @@ function weight(line: string): number {
   return Math.max(0, ...Array.from(line.matchAll(WIDE), found => WIDTH[found[1] ?? ''] ?? 2));
 }
 
+/** Above the second of several listings, as `compiler/telling/stacked.py` writes it. */
+const SECOND = /^(?:;|#|\/\/) ── loop 2 of \d+: /m;
+
 /**
  * The innermost loop with the most vector work, as in the static form: a loop is a branch back to a label
  * above it. In OpenCL C it is the innermost `for` with the most lines. Of those that are nearly as long and
- * heavy it is the first: the one for the last elements comes after it. Null where there is no loop.
+ * heavy it is the first: the one for the last elements comes after it. Where the listings of several loops
+ * stand one below the other it is the first one's, in each of them. Null where there is no loop.
  */
 export function hotLoop(target: Target, text: string): Range | null {
-  const lines = text.split('\n');
+  const lines = (text.split(SECOND)[0] ?? '').split('\n');
   const loops = target === 'opencl' ? braces(lines) : target === 'fused' ? [] : jumps(lines);
   const inner = loops.filter(
     a => !loops.some(b => (a.start !== b.start || a.end !== b.end) && a.start <= b.start && b.end <= a.end)

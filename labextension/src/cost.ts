@@ -48,43 +48,60 @@ export function extent(model: Model): readonly [number, number] {
 
 /** The fastest back end for n elements. */
 export function fastest(model: Model, n: number): ModelRow | undefined {
-  let best: ModelRow | undefined;
-  for (const row of model.rows) {
-    if (best === undefined || cost(row, n) < cost(best, n)) {
-      best = row;
-    }
-  }
-  return best;
+  return least(model.rows, n);
 }
 
 /** Where the fastest back end changes, from small sizes to large ones. */
 export function crossings(model: Model): Crossing[] {
-  return changes(model, n => fastest(model, n));
+  return changes(model, model.rows);
 }
 
 /** Where the lines of two back ends meet, whatever others take there. */
 export function meetings(model: Model, one: string, other: string): Crossing[] {
-  const two = { ...model, rows: model.rows.filter(row => row.backend === one || row.backend === other) };
-  return changes(model, n => fastest(two, n));
+  return changes(model, model.rows.filter(row => row.backend === one || row.backend === other));
 }
 
-function changes(model: Model, best: (n: number) => ModelRow | undefined): Crossing[] {
+function changes(model: Model, rows: readonly ModelRow[]): Crossing[] {
   const [low, high] = extent(model).map(Math.log) as [number, number];
-  const samples = 400;
+  const samples = Array.from({ length: 401 }, (_, i) => low + ((high - low) * i) / 400);
+  const sizes = samples.map(Math.exp);
   const out: Crossing[] = [];
-  let at = low;
-  let before = best(Math.exp(at));
-  for (let i = 1; i <= samples; i += 1) {
-    const next = low + ((high - low) * i) / samples;
-    const after = best(Math.exp(next));
+  let before: ModelRow | undefined;
+  samples.forEach((next, i) => {
+    const after = ahead(rows, sizes.slice(i), before);
     if (before !== undefined && after !== undefined && after !== before) {
-      const n = Math.exp(meet(before, after, at, next));
+      const n = Math.exp(meet(before, after, samples[i - 1] ?? next, next));
       out.push({ n, seconds: cost(after, n), from: before.backend, to: after.backend });
     }
     before = after;
-    at = next;
-  }
+  });
   return out;
+}
+
+/** The row that takes the least time for n elements; `held` where none takes less. */
+function least(rows: readonly ModelRow[], n: number, held?: ModelRow): ModelRow | undefined {
+  return rows.reduce((best, row) => (best === undefined || cost(row, n) < cost(best, n) ? row : best), held);
+}
+
+/**
+ * The fastest row of the first of the sizes; `held` where none is faster. Of lines that are one there it is the one
+ * that leaves the others behind when they part, if they meet again; else one of those left behind, so that the
+ * parting is told (`cost/curve.py`).
+ */
+function ahead(rows: readonly ModelRow[], sizes: readonly number[], held?: ModelRow): ModelRow | undefined {
+  const [here = 1] = sizes;
+  const best = least(rows, here, held);
+  const alike = rows.filter(row => best !== undefined && cost(row, here) === cost(best, here));
+  if (best === held || alike.length < 2) {
+    return best;
+  }
+  const parted = sizes.findIndex(n => new Set(alike.map(row => cost(row, n))).size > 1);
+  const there = sizes[parted] ?? here;
+  const first = least(alike, there);
+  if (parted < 0 || first === undefined || sizes.slice(parted).some(n => least(alike, n, first) !== first)) {
+    return first;
+  }
+  return alike.find(row => cost(row, there) > cost(first, there));
 }
 
 /** The logarithm of the size where two back ends take the same time, between two such logarithms. */

@@ -44,7 +44,10 @@ export function laneView(lanes: Lanes): HTMLElement {
     body: [
       says,
       h('div', { class: cls('scroll') }, table),
-      h('div', { class: cls('faint') }, 'Each column is a lane: one element of the first vector. Hatched lanes do not count: a filter left them out. Line numbers are those of the fused IR.'),
+      h('div', { class: cls('faint') }, 'Each column is a lane: one element of the first vector. Line numbers are those of the fused IR.'),
+      all.some(step => step.active.includes(false))
+        ? h('div', { class: cls('faint') }, 'Hatched lanes do not count there: a filter left them out, the other branch was taken, or the source has no more elements.')
+        : null,
       lanes.total > all.length ? h('div', { class: cls('faint') }, `The first ${all.length} of ${lanes.total} steps.`) : null
     ]
   });

@@ -90,6 +90,6 @@ function parts(row: ModelRow, n: number): string {
   const whole = each.reduce((sum, phase) => sum + phase.seconds, 0);
   return each
     .filter(phase => phase.seconds >= whole * 0.02)
-    .map(phase => `${phase.name === 'call' ? 'everything else' : phaseName(phase.name)} ${amount(row, phase.seconds, whole)}`)
+    .map(phase => `${phaseName(phase.name)} ${amount(row, phase.seconds, whole)}`)
     .join(', ');
 }

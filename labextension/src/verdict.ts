@@ -25,7 +25,8 @@ const PHASES: Readonly<Record<string, string>> = {
   to_device: 'to device',
   from_device: 'from device',
   convert_out: 'convert out',
-  python: 'Python'
+  python: 'Python',
+  call: 'everything else'
 };
 
 /** The phases of a cell in words. */
@@ -284,7 +285,7 @@ export function reasons(pipeline: Pipeline): string[] {
   const { int, vector } = pipeline;
   if (int.fellBack) {
     out.push("Integers: some did not fit 64 bits, and were recomputed exactly with Python's own.");
-  } else if (int.guarded && int.mode !== 'wrap' && pipeline.raised === '') {
+  } else if (int.guarded && int.mode !== 'wrap' && pipeline.raised === '' && pipeline.backend !== 'python') {
     out.push('No guard fired: every integer did fit.');
   }
   if (vector.lanes > 1) {

@@ -55,6 +55,9 @@ test('the hot loop is the inner one with the vectors', () => {
   assert.deepEqual(hotLoop('asm', ARM), { start: 1, end: 6 });
   assert.equal(hotLoop('asm', 'f:\n\tretq'), null);
   assert.deepEqual(hotLoop('opencl', 'void f() {\n  for (;;) {\n    for (;;) {\n      a;\n    }\n  }\n}'), { start: 2, end: 5 });
+  // Of several listings the first one's, whatever the second does.
+  const heavier = X86.replaceAll('vpaddq', 'vpaddq\t%zmm1, %zmm17, %zmm17\n\tvpaddq');
+  assert.deepEqual(hotLoop('asm', `# ── loop 1 of 2: map(f)\n${X86}\n# ── loop 2 of 2: sum\n${heavier.repeat(2)}`), { start: 4, end: 13 });
   const [pipeline] = decode(sample()).pipelines;
   const lines = pipeline?.code.llvm.split('\n') ?? [];
   const found = hotLoop('llvm', pipeline?.code.llvm ?? '');

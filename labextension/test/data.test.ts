@@ -150,6 +150,7 @@ test('what the report says of integers is not said twice', () => {
   assert.equal(reasons(pipeline).filter(each => each.startsWith('Integers')).length, 1);
   const int = { mode: 'exact', proved: false, guarded: true, fellBack: false };
   assert.ok(reasons({ ...pipeline, int }).includes('No guard fired: every integer did fit.'));
+  assert.ok(!reasons({ ...pipeline, int, backend: 'python' }).some(text => text.includes('fired'))); // no loop ran
   assert.ok(!reasons({ ...pipeline, int: { ...int, mode: 'wrap' } }).some(each => each.startsWith('No guard')));
 });
 
@@ -274,6 +275,27 @@ test('lines that meet twice have a range, and those of one meeting an end', () =
   const three = said(parallel, simd, numpy);
   assert.ok(three.includes(`parallel is faster than one SIMD thread up to ${low} elements and from ${high} elements on`), three.join('; '));
   assert.deepEqual(said(simd, line('numpy', [1, 1e-3], [1e9, 1e-1])).map(each => each.replace(/from .*/, '')), ['NumPy is faster than one SIMD thread ']);
+});
+
+test('lines that are one at first part without a meeting, or tell of it where they do not meet again', () => {
+  const line = (backend: string, ...curve: [number, number][]) => ({ backend, phases: [], points: [], curve });
+  const simd = line('simd', [1, 1e-5], [1000, 1e-4], [1e9, 10]);
+  const later = line('parallel', [1, 1e-5], [1000, 1e-4], [2000, 1e-3], [1e9, 1]);
+  const sooner = line('parallel', [1, 1e-5], [1000, 1e-4], [1e9, 1]);
+  for (const [rows, from] of [[[simd, later], 550_000], [[later, simd], 550_000], [[simd, sooner], 1000], [[sooner, simd], 1000]] as const) {
+    const found = crossings({ n: [1000], rows });
+    assert.deepEqual(found.map(({ from: slower, to }) => [slower, to]), [['simd', 'parallel']]);
+    assert.ok(Math.abs(Math.log((found[0]?.n ?? 0) / from)) < 0.5, String(found[0]?.n));
+    assert.deepEqual(breakEven({ n: [1000], rows }, found).map(each => `${each.name} ${each.rest}`.replace(/≈ [\d\u202f]+/, 'n')), [
+      'parallel is faster than one SIMD thread from n elements on'
+    ]);
+  }
+  assert.deepEqual(crossings({ n: [1000], rows: [simd, { ...simd, backend: 'parallel' }] }), []);
+  // They may be one where a third line falls behind both.
+  const python = line('python', [1, 1e-6], [1e9, 1e4]);
+  for (const rows of [[later, python, simd], [python, simd, later]]) {
+    assert.deepEqual(crossings({ n: [1000], rows }).map(({ from, to }) => [from, to]), [['python', 'simd'], ['simd', 'parallel']]);
+  }
 });
 
 test('ranges that touch are one, and many are not told one by one', () => {

@@ -4,7 +4,11 @@ import test from 'node:test';
 import { all, sample } from './page';
 import { show } from './shown';
 import { decode } from '../src/report';
-import { heldAgainst, reasons, verdict } from '../src/verdict';
+import { heldAgainst, phaseName, reasons, verdict } from '../src/verdict';
+
+test('phases have the words of the text and HTML forms', () => {
+  assert.deepEqual(['convert_in', 'call', 'kernel'].map(phaseName), ['convert in', 'everything else', 'kernel']);
+});
 
 test('a stage that is computed one element after the other is named', () => {
   const scalarOps = ['vdivsd', 'scan(lambda a, x: a / x)', 'scan(lambda a, x: a - x)', 'reduce(f, 1)'];

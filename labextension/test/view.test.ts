@@ -226,6 +226,7 @@ test('the lane view steps, and hatches lanes that do not count', () => {
   }
   assert.equal(all('tr.hastega-now .hastega-dead', panel).length, 1);
   assert.match(one('b', panel).textContent ?? '', /7 of 8 lanes count/);
+  assert.match(panel.textContent ?? '', /Hatched lanes do not count there: .* or the source has no more elements/);
 });
 
 test('a report of a newer schema shows what is known, and says so', () => {

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from hastega_magic.compiler.telling.stacked import MOST
+from hastega_magic.compiler.telling.stacked import MOST, LoopTexts, stacked
 from hastega_magic.session import Options, Session
 
 UNFUSED = """\
@@ -88,6 +88,12 @@ def test_many_loops_are_cut_and_counted():
     assert "9 more loops, without listings" in pipeline["code"]["fused"]
     assert len(report.to_html()) < 100_000
     assert len(json.dumps(report.published(), ensure_ascii=False).encode()) < 150_000
+
+
+def test_one_loop_without_a_listing_is_one():
+    text = "; ── 1 more loop, without listings"
+    part = LoopTexts("map(f)", {"fused": "fused"}, (), (), ())
+    assert stacked([part, part], 3).code["fused"].splitlines()[-1] == text
 
 
 def test_one_loop_has_no_heading():

@@ -128,6 +128,9 @@ def test_the_hot_loop_is_the_innermost_with_the_most_vector_work(sample):
     assert hot_loop(LLVM) == (6, 9)
     assert hot_loop(AARCH64) == (4, 8)
     assert hot_loop("ret\n") is None
+    # Of several listings the first one's, whatever the second does.
+    heavier = LLVM.replace("  %v =", "  %w = add <8 x i64> %a, %b\n  %v =")
+    assert hot_loop(f"; ── loop 1 of 2: map(f)\n{LLVM}\n; ── loop 2 of 2: sum\n{heavier}") == (7, 10)
     (pipeline,) = sample.logistic().pipelines
     for text in (pipeline.code.llvm, pipeline.code.asm):
         loop = hot_loop(text)

@@ -162,6 +162,10 @@ def test_a_loop_that_python_computed_says_so_and_what_it_was_compiled_to():
         in text
     )
     assert "ran in Python" not in text
+    guarded = {**data, "int": {"mode": "exact", "guarded": True}}
+    for backend, told in (("python", False), ("simd", True)):
+        (pipeline,) = Report.from_dict({"pipelines": [{**guarded, "backend": backend}]}).pipelines
+        assert ("No guard fired: every integer did fit." in reasons(pipeline)) is told
 
 
 def test_a_stage_that_is_computed_one_element_after_the_other_is_named():

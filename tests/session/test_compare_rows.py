@@ -5,6 +5,8 @@ import re
 import numpy as np
 import pytest
 
+from hastega_magic.compiler.comparing import baselines
+from hastega_magic.progress import task
 from hastega_magic.session import Options, Session
 
 
@@ -84,3 +86,53 @@ def test_lists_of_running_values_are_equal_up_to_their_roundings(stages):
     for each in report.pipelines[0].baselines:
         assert each.equal
         assert re.match(r"equal to \de-1\d of the largest element|$", each.note)
+
+
+@pytest.mark.parametrize(
+    ("text", "rows", "why"),
+    [
+        (
+            "s = a |> map(_ * 2) |> tap(lambda v: None) |> sum",
+            [],
+            "Pure Python and NumPy were not timed: Python computed a part of it.",
+        ),
+        (
+            "s = a |> map(lambda x: f(x)) |> sum",
+            ["python"],
+            "NumPy was not timed: it has no form for all of it.",
+        ),
+        ("s = a |> map(_ * 2) |> sum", ["python", "numpy"], None),
+        ("s = ['a', 'b'] |> map(_ * 2) |> to_list", [], None),  # nothing to be held against anything
+    ],
+)
+def test_a_baseline_that_is_not_there_says_why(text, rows, why):
+    session = Session({"a": np.arange(3000)}, Options(on="simd"))
+    define = "def f(x):\n    while x > 9:\n        x = x - 7\n    return x\n"
+    (pipeline,) = session.run_cell(define + text).report.pipelines
+    assert [each.backend for each in pipeline.baselines] == rows
+    assert [each for each in pipeline.why if "not timed" in each] == ([why] if why else [])
+
+
+def test_the_phases_of_a_run_are_all_of_its_seconds():
+    report = reported("s = a |> map(_ * 2) |> sum", on="parallel", compare=("simd",))
+    assert "everything else" in report.to_html()
+    for each in report.pipelines[0].baselines:
+        together = sum(phase.seconds for phase in each.phases)
+        assert each.spread[0] * 0.999 <= together <= each.spread[1] * 1.001, each.backend
+        assert [phase.name for phase in each.phases if phase.name == "call"] == ["call"]
+
+
+def test_what_a_first_launch_takes_is_not_counted_for_each_element(monkeypatch):
+    """It was multiplied by the elements: 7.78 s in place of 2 ms."""
+    sizes = []
+
+    def timed(run, size):
+        sizes.append(size)
+        return (5.0 if len(sizes) == 1 else 1e-3 + size * 1e-9), []
+
+    monkeypatch.setattr(baselines, "_timed", timed)
+    compared = baselines.Comparison([], None, None, [], 1_000_000, [], Options())
+    with task("parallel", 1_000_000) as work:
+        size, seconds, _ = compared._within(lambda size: [], 0.1, work, warm=True)
+    assert (size, seconds) == (1_000_000, 2e-3)
+    assert sizes[:2] == [512, 512]

@@ -151,6 +151,7 @@ def test_a_cell_magic_in_the_first_line_counts_as_blank():
         ("a = 1\nb = (1,\nc |> f", 2, "(", "never closed"),
         ("x = 1\n%time f()", 2, "%time f()", "IPython"),
         ("y = !ls", 1, "!ls", "IPython"),
+        ("x = 1\n%%time\nf()", 2, "%%time", "stand above `%%hastega`, not below"),
         ("  xs |> f", 1, "xs |> f", "unexpected indent"),
         ("xs |> f(", 1, "(", "never closed"),
         ("y = 'abc", 1, "'", "unterminated string"),

@@ -21,7 +21,7 @@ from hastega_magic.compiler.comparing.difference import (
     rounded,
     tolerance_of,
 )
-from hastega_magic.compiler.comparing.fit import Run
+from hastega_magic.compiler.comparing.fit import REST, Run
 from hastega_magic.compiler.execute import Execution, Separately
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.python.by_numpy import with_initial
@@ -141,8 +141,8 @@ class Comparison:
         compiled = backend not in UNCOMPILED
         try:
             with task(backend, self.length) as work:
-                size, seconds, values = self._within(run, budget / 2 if compiled else budget, work)
-            phases = self.phases
+                size, seconds, values = self._within(run, budget / 2 if compiled else budget, work, compiled)
+            phases, taken = self.phases, seconds
             equal, note = self.equal(values, self.values if size == self.length else self._ours(size), size)
             if not equal:
                 equal, note = self._equal_by_now(values, size, note)
@@ -150,7 +150,7 @@ class Comparison:
                 return Baseline(backend, 0.0, (0.0, 0.0), 0, False, False, _SINCE.format(assigned))
             del values  # a run may use the pages of the last one's results
             if compiled:
-                times, phases = self._again(run, size, budget / 2)
+                times, taken, phases = self._again(run, size, budget / 2)
                 seconds = statistics.median(times)
             else:
                 times = [seconds]
@@ -168,6 +168,9 @@ class Comparison:
             name, note = f"{backend}, run again", note or again
         scale = self.length / size if size else 1.0
         phases = phases if compiled and size == self.length else ()
+        rest = taken - sum(cast("float", phase["seconds"]) for phase in phases)
+        if phases and rest > 0:
+            phases = (*phases, {"name": REST, "seconds": rest, "bytes": 0})
         median = statistics.median(times) * scale
         return Baseline(
             name,
@@ -196,14 +199,14 @@ class Comparison:
 
     def _again(
         self, run: Callable[[int], list[object]], size: int, budget: float
-    ) -> tuple[list[float], tuple[Mapping[str, object], ...]]:
-        """Seconds of one run or more within the budget, of which none was the first, and the median run's phases."""
+    ) -> tuple[list[float], float, tuple[Mapping[str, object], ...]]:
+        """Seconds of one run or more within the budget, none of them the first; the median run's, and its phases."""
         runs: list[tuple[float, tuple[Mapping[str, object], ...]]] = []
         while not runs or (len(runs) < RUNS and sum(seconds for seconds, _ in runs) < budget):
             self.phases = ()
             runs.append((_timed(run, size)[0], self.phases))
         seconds = [seconds for seconds, _ in runs]
-        return seconds, runs[seconds.index(statistics.median_low(seconds))][1]
+        return seconds, *runs[seconds.index(statistics.median_low(seconds))]
 
     @property
     def own(self) -> str:
@@ -211,11 +214,12 @@ class Comparison:
         return own_name(self.options)
 
     def _within(
-        self, run: Callable[[int], list[object]], budget: float, work: Task
+        self, run: Callable[[int], list[object]], budget: float, work: Task, warm: bool
     ) -> tuple[int, float, list[object]]:
         """Larger and larger parts of the source, until the whole one or the budget is reached: size, seconds, values.
 
         Short runs say little about long ones (calls cost more than elements), so the estimate grows with the size.
+        `warm`: the first run does not count. PoCL links a kernel when it is launched, which no phase says.
         """
         size, left, each = self.length if self.length <= _FEW else _PROBE, budget, 0.0
         while True:
@@ -230,10 +234,10 @@ class Comparison:
                     raise
                 size = min(self.length, size * FURTHER)
                 continue
-            if any(
-                phase["name"] == "compile" for phase in self.phases
-            ):  # which is paid once, not per element
+            # What is paid once says nothing of an element.
+            if warm or any(phase["name"] == "compile" for phase in self.phases):
                 seconds, values = _timed(run, size)
+                warm = False
             left, each = left - seconds, max(seconds / max(size, 1), 1e-10)
             possible = int(left / 1.3 / each)
             larger = min(self.length, possible, size * 64, _LARGEST)

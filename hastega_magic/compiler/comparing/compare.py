@@ -31,6 +31,12 @@ _ALIKE = (
 
 _NOT_COMPARED = "Not compared with {}: {}."
 
+_NOT_TIMED = "Pure Python and NumPy were not timed: {}."
+
+_FORMLESS = "NumPy was not timed: it has no form for all of it."
+
+_LONG = "it would take long, over more than one source"
+
 _INSIDE = "it is a part of a loop, a function or a larger expression, and is run for that alone"
 
 _BEHIND = "Baselines begin behind what Python ran of it, whose {} are added to each, as they are to this run."
@@ -100,12 +106,20 @@ def _prefix(prefix: Prefix, backends: Sequence[str], budget: float, trace: Trace
             trace.add("baseline", **vars(found))
         elif backend in asked:
             left.append(backend)
+        else:
+            trace.add("why", text=_FORMLESS)
     if left:
         trace.add("warning", text=_NOT_COMPARED.format(", ".join(left), "NumPy has no form for all of it"))
     missing = [name for name in asked if name not in backends]
     if missing:
-        why = prefix.why_not or "it would take long, over more than one source"
-        trace.add("warning", text=_NOT_COMPARED.format(", ".join(missing), why))
+        trace.add("warning", text=_NOT_COMPARED.format(", ".join(missing), prefix.why_not or _LONG))
+    # Where a loop ran that they could be held against.
+    if (
+        options.baseline
+        and prefix.outcome.loops
+        and not any(name in UNCOMPILED for name in (*backends, *asked))
+    ):
+        trace.add("why", text=_NOT_TIMED.format(prefix.why_not or _LONG))
 
 
 def _backends(options: Options) -> list[str]:
@@ -174,7 +188,9 @@ def _outcome(
                 found = comparison.measure(backend, each, lasting=known is not None and not execution.cached)
                 if known is not None and (found is None or found.equal):
                     known[backend] = found
-            if found is not None:
+            if found is None:
+                trace.add("why", text=_FORMLESS)
+            else:
                 _tell(found, before, trace)
                 equal += [backend] if found.equal and backend not in equal else []
             work.at(number)

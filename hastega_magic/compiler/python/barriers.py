@@ -47,17 +47,20 @@ FORMLESS = Reason("it has no compiled form")
 LOOKED_AT = Reason("`tap` looks at the elements: observation prevents optimisation")
 
 
-def noted(stages: Sequence[BoundStage]) -> list[BoundStage]:
-    """The stages, with a note (PEP 678) on what a function raises: which element, which value, which stage."""
-    return [_noted(stage) if stage.callee is None else stage for stage in stages]
+def noted(stages: Sequence[BoundStage], only: str = "") -> list[BoundStage]:
+    """The stages, with a note (PEP 678) on what a function raises: which element, which value, which stage.
+
+    `only`: how the one element is called that the stages are given; elements of several are numbered.
+    """
+    return [_noted(stage, only) if stage.callee is None else stage for stage in stages]
 
 
-def _noted(stage: BoundStage) -> BoundStage:
+def _noted(stage: BoundStage, only: str) -> BoundStage:
     name, args, kwargs = stage.site.name, stage.args, stage.kwargs
     if name in (*_OF_ELEMENTS, *_IN_ORDER) and args:
-        return replace(stage, args=(_noting(stage, args[0]), *args[1:]))
+        return replace(stage, args=(_noting(stage, args[0], only), *args[1:]))
     if name in _BY_KEY and "key" in kwargs:
-        return replace(stage, kwargs={**kwargs, "key": _noting(stage, kwargs["key"])})
+        return replace(stage, kwargs={**kwargs, "key": _noting(stage, kwargs["key"], only)})
     return stage
 
 
@@ -69,7 +72,7 @@ _IN_ORDER = "scan", "reduce"
 _TWO = "the value so far and an element: write `{}(lambda total, x: ...)`"
 
 
-def _noting(stage: BoundStage, function: object) -> object:
+def _noting(stage: BoundStage, function: object, only: str) -> object:
     site = stage.site
     if not callable(function) or isinstance(function, (np.ufunc, type)):
         return function  # their signatures decide how tuples are passed
@@ -82,7 +85,7 @@ def _noting(stage: BoundStage, function: object) -> object:
         if in_order and len(args) == 2:
             value, after = args[1], f" after {shown(args[0])}"
         where = f"in {quoted(site.text)} (cell line {site.span.line})"
-        error.add_note(f"hastega: element {number}, {shown(value)}{after}, {where}")
+        error.add_note(f"hastega: {only or f'element {number}'}, {shown(value)}{after}, {where}")
         if isinstance(error, TypeError) and not _fits(called, args):
             error.add_note(f"hastega: {_as_given(site.name, value)}")
 
@@ -153,7 +156,8 @@ def _as_given(stage: str, value: object) -> str:
     if not isinstance(value, tuple):
         return f"`{stage}` calls its function with one element: write `{stage}(lambda x: ...)`"
     names = ", ".join("abcdefgh"[: len(cast("tuple[Any, ...]", value))])
-    return f"the elements are tuples: write `{stage}(lambda t: ...)`, or `{stage}(lambda {names}: ...)`"
+    each = f", or `{stage}(lambda {names}: ...)`" if len(names) > 1 else ""
+    return f"the elements are tuples: write `{stage}(lambda t: ...)`{each}"
 
 
 def together(stages: Sequence[BoundStage]) -> Sequence[BoundStage]:

@@ -15,7 +15,7 @@ import itertools
 import operator
 import re
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import FunctionType
 from typing import Any, cast
@@ -24,6 +24,7 @@ import numpy as np
 
 from hastega_magic.compiler.python.barriers import called_otherwise
 from hastega_magic.compiler.python.naming import BEYOND, named, placed
+from hastega_magic.compiler.python.refused import may_have_refused, of_names, of_none, once
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.errors import NOWHERE, PACKAGE, HastegaError, Span, StrictError
 from hastega_magic.frames import let_through
@@ -86,7 +87,7 @@ def _found(error: BaseException, bound: Bound) -> _Found | None:
     ):
         return None
     try:  # objects of the user's are asked for what they are, and may raise
-        found = _told(error, bound) or _given(error, bound) or _alone(error, bound)
+        found = _told(error, bound) or _given(error, bound) or _at_once(error, bound) or _alone(error, bound)
     except Exception as raised:
         let_through(raised)
         return None
@@ -129,7 +130,9 @@ def _told(error: Exception, bound: Bound) -> _Found | None:
         or f"in {placed(stage.text, stage.span, stages)}" in notes
         or f"in {quoted(stage.text)} (cell line {stage.span.line})" in notes
     ]
-    return None if not found else _site(found[0]) if len(found) == 1 else _UNCLEAR
+    if not found:
+        return None
+    return _site(found[0], of_names(found[0], error, bound)) if len(found) == 1 else _UNCLEAR
 
 
 def _missing(said: str, bound: Bound) -> _Found:
@@ -320,6 +323,13 @@ _QUIET = frozenset(
 """Stages that raise for nothing but their arguments."""
 
 
+def _at_once(error: Exception, bound: Bound) -> _Found | None:
+    """The only callable that may have refused all elements at once."""
+    found = [stage for stage in bound.stages if may_have_refused(stage, error)]
+    sentence = once(found[0], error) if len(found) == 1 else ""
+    return _at(found[0], sentence) if sentence else None
+
+
 def _alone(error: Exception, bound: Bound) -> _Found | None:
     """The only stage that can have raised what no function of the user's did."""
     files = _frames(error)
@@ -329,7 +339,9 @@ def _alone(error: Exception, bound: Bound) -> _Found | None:
     if len(stages) != 1:
         return None
     before = bound.stages[: bound.stages.index(stages[0])]
-    return _at(stages[0], _about(stages[0].site.name, error) or _of_none(before, error))
+    first = stages[0]
+    about = once(first, error) or _about(first.site.name, error) or of_none(before, error)
+    return _at(first, about or of_names(first.site, error, bound))
 
 
 def _may_raise(stage: BoundStage) -> bool:
@@ -362,23 +374,6 @@ def _about(name: str, error: Exception) -> str:
     if name == "bincount":
         return "it counts whole numbers: write `map(int) |> bincount`"
     return ""
-
-
-_OF_OPERANDS = re.compile(r"operand type|not supported between|must be real number")
-"""What Python says of operands, and not of what was to be called."""
-
-
-def _of_none(before: Sequence[BoundStage], error: Exception) -> str:
-    """What helps where an element is None: most often a function without `return` gave it."""
-    said = str(error)
-    if not isinstance(error, TypeError) or "NoneType" not in said or not _OF_OPERANDS.search(said):
-        return ""
-    maps = [stage for stage in before if stage.callee is None and stage.site.name == "map"]
-    if not maps:
-        return "an element is None"
-    return (
-        f"an element is None: does the function of {quoted(maps[-1].site.text)} return a value in every case?"
-    )
 
 
 __all__ = ["add_sentence", "point"]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from hastega_magic.compiler.options import Options
+from hastega_magic.compiler.python.barriers import noted
 from hastega_magic.compiler.python.evaluated import Blocks, Combined, Evaluated, default_of
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
@@ -96,7 +97,8 @@ def tail(loop: Loop, workspace: Workspace | None) -> AnyArray:
     else:
         assert view.count is not None
         rest = source[view.start + view.step * view.count :: window.stride][: loop.built.tail]
-    calls = [(each.site.name, None, each.args, each.kwargs) for each in stages]
+    told = noted(stages, "the last, shorter chunk")
+    calls = [(each.site.name, None, each.args, each.kwargs) for each in told]
     return python.run(rest, [call for call in calls if call[0] not in _NOT_OF_THE_TAIL])
 
 

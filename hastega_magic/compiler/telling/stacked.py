@@ -19,6 +19,7 @@ from hastega_magic.compiler.telling.describe_cost import cost_of
 from hastega_magic.compiler.telling.links import LISTINGS, shown
 from hastega_magic.passes.pipelines import CPU
 from hastega_magic.records import dataclass
+from hastega_magic.report import units
 from hastega_magic.report.model import PassText
 from hastega_magic.trace import Trace
 
@@ -94,7 +95,7 @@ def _below(texts: Sequence[tuple[str, str]], total: int, comment: str) -> tuple[
         starts.append(len(lines))
         lines += text.rstrip("\n").split("\n")
     if total > len(texts):
-        lines.append(f"{comment} ── {total - len(texts)} more loops, without listings")
+        lines.append(f"{comment} ── {units.plural(total - len(texts), 'more loop')}, without listings")
     return "\n".join(lines) + "\n", starts
 
 

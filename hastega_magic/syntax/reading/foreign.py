@@ -28,6 +28,7 @@ _BEHIND = "|".join(sorted({*keyword.kwlist} - {"lambda", "await", "None", "True"
 """What begins no argument: `sum else 0` lacks an `if`, not parentheses."""
 
 _BARE = re.compile(_STAGE + rf"[ \t]+(?!(?:{_BEHIND})\b)(?=[\w'\"])")
+_PIPE = re.compile(r"(?P<pipe>\|\||\|\s+>|\|>>|%>%)\s*(?P<stage>\w+)")
 _DOT = re.compile(r"\|>\s*(?P<dot>\.)\s*(?P<stage>\w+)")
 
 
@@ -46,6 +47,9 @@ def as_elsewhere(line: str, col: int) -> tuple[str, int, int] | None:
         if found["stage"] in STAGES and found.start("stage") <= col <= found.end():
             said = f"a stage's arguments stand in parentheses: `{found['stage']}(...)`"
             return said, found.start("stage"), found.end("stage")
+    for found in _PIPE.finditer(line):
+        if found["stage"] in STAGES and found.start() <= col <= found.end():
+            return f"a pipeline is written with `|>`: `|> {found['stage']}`", found.start(), found.end("pipe")
     for found in _DOT.finditer(line):
         if found.start("dot") <= col <= found.end():
             said = f"a stage is written without a dot: `|> {found['stage']}`"

@@ -133,6 +133,8 @@ def _explain(message: str, text: Text, span: Span, pipes: set[Place]) -> tuple[s
     shell = re.match(r"\s*(?:\w[\w, ]*=\s*)?([%!])", line)
     if shell and span.col >= shell.start(1):
         place = Span(span.line, shell.start(1), span.line, len(line))
+        if line.lstrip().startswith("%%"):
+            return "IPython's commands for a cell (%%...) stand above `%%hastega`, not below", place
         return f"IPython's commands ({shell[1]}...) do not work in a %%hastega cell: use another one", place
     asks = re.fullmatch(r"(?:.*\|>)?\s*(\?{1,2}\s*[\w.*]+|[\w.*]+\s*\?{1,2})\s*;?\s*", line)
     if not asks and line[span.col : span.col + 1] == "?":

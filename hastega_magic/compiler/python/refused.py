@@ -1,0 +1,74 @@
+"""What a stage refused that was given something else than was meant: all elements at once, names, None.
+
+Before: `TypeError: must be real number, not range`, of `xs |> math.sqrt`; after it:
+`math.sqrt` is called once, with all elements: `map(math.sqrt)` calls it for each
+"""
+
+from __future__ import annotations
+
+import re
+import traceback
+from collections.abc import Sequence
+from types import FunctionType
+
+from hastega_magic.compiler.statement import Bound
+from hastega_magic.report.escape import quoted
+from hastega_magic.runtime.columnar import names_alone
+from hastega_magic.syntax.joining.build import BoundStage
+from hastega_magic.syntax.site import StageSite
+
+_KINDS = r"(?:range|list|tuple|dict|set|numpy\.ndarray)"
+_OF_ALL = re.compile(
+    rf"'{_KINDS}' (?:and|object)|(?:and|:) '{_KINDS}'$|not '?{_KINDS}'?$|type {_KINDS} doesn't"
+    "|truth value of an array|arrays can be converted to Python"
+)
+"""What Python says of a value that holds many where it was to be given one."""
+
+
+def may_have_refused(stage: BoundStage, error: Exception) -> bool:
+    """Whether the error is a callable's own: of its code, not of what it calls, or with its name."""
+    if stage.callee is None:
+        return False
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    name: object = getattr(stage.callee, "__name__", "")
+    return getattr(stage.callee, "__code__", None) is frame.f_code or f"{name}()" in str(error)
+
+
+def once(stage: BoundStage, error: Exception) -> str:
+    """How a callable is called for each element, if one is what it takes; "" where something else is wrong."""
+    said = str(error)
+    if stage.callee is None or stage.args or stage.kwargs:
+        return ""
+    if not isinstance(error, (TypeError, ValueError)) or not _OF_ALL.search(said):
+        return ""
+    # `sorted` says that of its elements.
+    if "supported between" in said and not isinstance(stage.callee, FunctionType):
+        return ""
+    name = stage.site.text
+    return f"`{name}` is called once, with all elements: `map({name})` calls it for each"
+
+
+def of_names(stage: StageSite, error: Exception, bound: Bound) -> str:
+    """What the source gives in place of what may be meant, if the stage is the first."""
+    wrong = isinstance(error, (TypeError, AttributeError)) and stage == bound.site.stages[0]
+    return names_alone(bound.source) if wrong else ""
+
+
+_OF_OPERANDS = re.compile(r"operand type|not supported between|must be real number")
+"""What Python says of operands, and not of what was to be called."""
+
+
+def of_none(before: Sequence[BoundStage], error: Exception) -> str:
+    """What helps where an element is None: most often a function without `return` gave it."""
+    said = str(error)
+    if not isinstance(error, TypeError) or "NoneType" not in said or not _OF_OPERANDS.search(said):
+        return ""
+    maps = [stage for stage in before if stage.callee is None and stage.site.name == "map"]
+    if not maps:
+        return "an element is None"
+    return (
+        f"an element is None: does the function of {quoted(maps[-1].site.text)} return a value in every case?"
+    )
+
+
+__all__ = ["may_have_refused", "of_names", "of_none", "once"]

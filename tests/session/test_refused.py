@@ -1,0 +1,98 @@
+"""What is said where a stage was given something else than was meant, and where it stands."""
+
+import math
+
+import pandas as pd
+import pytest
+
+from hastega_magic.errors import HastegaError
+from hastega_magic.session import Session
+
+
+def plus(x):
+    return x + 1
+
+
+def size(x):
+    return x if x > 0 else -x
+
+
+def outer(x):
+    return plus(x)
+
+
+class Fewer(dict):
+    pass
+
+
+NAMES = {
+    "plus": plus, "size": size, "outer": outer, "math": math, "d": {"a": 1}, "fewer": Fewer(a=1),
+    "df": pd.DataFrame({"a": [1]}),
+}  # fmt: skip
+KEYS = "a dict goes through its keys: `d.values() |> ...` goes through its values, `d.items()` through both"
+COLUMNS = (
+    "a DataFrame goes through the names of its columns: `df['name'] |> ...` goes through the values of one"
+)
+
+
+def notes(text):
+    with pytest.raises((TypeError, ValueError, AttributeError, IndexError, ZeroDivisionError)) as caught:
+        Session(dict(NAMES)).run_cell(text)
+    assert not isinstance(caught.value, HastegaError)
+    return getattr(caught.value, "__notes__", [])
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("range(9) |> plus |> sum", "plus"),
+        ("y = range(9) |> map(_ + 1) |> size |> max", "size"),
+        ("range(9) |> math.sqrt", "math.sqrt"),
+        ("range(9) |> map(_ + 1) |> math.sqrt", "math.sqrt"),
+        ("range(9) |> abs |> sum", "abs"),
+        ("['a'] |> str.upper", "str.upper"),
+        ("['1'] |> int", "int"),
+        ("[1.5] |> round", "round"),
+    ],
+)
+def test_a_function_of_one_element_is_given_all(text, name):
+    said, caret = notes(text)
+    assert said == f"hastega: `{name}` is called once, with all elements: `map({name})` calls it for each"
+    assert caret == f"    {text}\n    {' ' * text.index(name)}{'^' * len(name)}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[[1], 2] |> sorted",
+        "['a', 1] |> sorted",
+        "[1] |> ', '.join",
+        "range(9) |> outer",  # what it calls may be wrong
+        "range(9) |> plus(2)",
+        "['a'] |> map(plus)",
+    ],
+)
+def test_a_function_that_takes_all_elements(text):
+    assert not any("called once" in note for note in notes(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("d |> map(_ + 1)", KEYS),
+        ("fewer |> map(_ + 1) |> sum", KEYS),
+        ("d |> sum", KEYS),
+        ("d |> map(lambda key, value: value)", KEYS),
+        ("df |> map(_ + 1)", COLUMNS),
+        ("df |> filter(_.a > 2)", COLUMNS),
+    ],
+)
+def test_names_in_place_of_values(text, said):
+    assert notes(text)[-2] == f"hastega: {said}"
+
+
+@pytest.mark.parametrize(
+    "text", ["d |> map(len) |> map(_ + 'a')", "d.values() |> map(_ + 'a')", "d |> map(1 // (len(_) - 1))"]
+)
+def test_where_the_names_are_not_what_is_wrong(text):
+    assert not any("goes through" in note for note in notes(text))
