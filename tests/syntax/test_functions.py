@@ -1,3 +1,4 @@
+import ast
 import functools
 import math
 import operator
@@ -9,7 +10,7 @@ import pytest
 from hastega_magic.errors import NotCompilable, Span
 from hastega_magic.runtime import python as runtime_python
 from hastega_magic.syntax.reading import functions
-from hastega_magic.syntax.reading.functions import ast_of, spreads
+from hastega_magic.syntax.reading.functions import ast_of, definition_of, spreads
 from hastega_magic.syntax.reading.pipe import parse
 from hastega_magic.syntax.site import TRY
 
@@ -29,6 +30,23 @@ def test_equal_functions_of_two_cells_keep_their_places(cell):
     assert ast_of(first).span == Span(1, 4, 1, 19)
     assert ast_of(second).span == Span(1, 12, 1, 27)
     assert ast_of(first) is ast_of(first)
+
+
+def test_a_text_is_read_once_for_all_functions_that_are_to_be_changed(cell, monkeypatch):
+    read = []
+    monkeypatch.setattr(functions, "parse", lambda text: read.append(text) or parse(text))
+    names = cell(
+        "import math\ndef f(x):\n    return x\nasync def g(x):\n    return x\nh = lambda x: x\nx = [0]"
+    )
+    f, g, h = (definition_of(names[each]) for each in "fgh")
+    assert len(read) == 1
+    assert f.imports == g.imports == h.imports == ("math",)
+    again = definition_of(names["f"]).node
+    before = ast.dump(again, include_attributes=True)
+    f.node.body[0].value.id = "changed"
+    assert ast.dump(again, include_attributes=True) == before
+    assert ast.dump(definition_of(names["f"]).node, include_attributes=True) == before
+    assert ast.dump(ast_of(names["f"]).node, include_attributes=True) == before
 
 
 @pytest.mark.parametrize(

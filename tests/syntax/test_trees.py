@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from hastega_magic.syntax.reading.trees import parsed
+from hastega_magic.syntax.reading.trees import copied, parsed
 
 TEXT = "r = f(lambda v: v * 3 + 2)\n" * 4
 EXPECTED = ast.dump(ast.parse(TEXT))
@@ -71,3 +71,18 @@ def test_what_the_parser_raises_is_raised() -> None:
     with pytest.raises(SyntaxError, match="was never closed") as raised:
         parsed("f(", "mine.py")
     assert raised.value.filename == "mine.py"
+
+
+def test_copies_are_trees_of_their_own_at_any_depth() -> None:
+    text = "f(" + " + ".join(["x"] * 2000) + ", y=lambda z, *, k=None: [k for k in z if k])"
+    tree = parsed(text)
+    made = copied(tree)
+
+    def nodes(tree: ast.AST) -> list[tuple[type[ast.AST], object, object]]:
+        return [
+            (type(each), getattr(each, "lineno", 0), getattr(each, "col_offset", 0))
+            for each in ast.walk(tree)
+        ]
+
+    assert nodes(made) == nodes(tree)
+    assert not {id(each) for each in ast.walk(made)} & {id(each) for each in ast.walk(tree)}

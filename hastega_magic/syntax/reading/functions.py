@@ -11,7 +11,6 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from types import CodeType, FunctionType
-from typing import TypeVar
 
 import numpy as np
 
@@ -22,9 +21,9 @@ from hastega_magic.syntax.reading.pipe import normalise, parse
 from hastega_magic.syntax.reading.placeholder import expand
 from hastega_magic.syntax.reading.text import Text
 from hastega_magic.syntax.reading.texts import texts_of
+from hastega_magic.syntax.reading.trees import copied
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-F = TypeVar("F", bound=Function)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,24 +78,14 @@ def definition_of(function: FunctionType) -> Definition:
     Stages' placeholders are written out, and `|>` is marked, as in `syntax/reading/pipe.py`.
     """
     code, name = function.__code__, name_of(function)
-    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-    for known in _texts(code, name):
-        text = normalise(known)
-        places = Text(text)
+    for text in _texts(code, name):
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                tree = expand(parse(text), places, code.co_filename)
+            read = _functions_in(text, whole=True)
         except CellSyntaxError:
             continue
-        nodes = [
-            each
-            for each in ast.walk(tree)
-            if isinstance(each, kinds) and _first_line(each) == code.co_firstlineno
-        ]
-        node = _innermost(sorted(nodes, key=_body), code)
-        if node is not None and _is_of(code, text):
-            return Definition(node, places, _imported(tree))
+        node = _innermost(read.functions.get(code.co_firstlineno, []), code)
+        if node is not None and _is_of(code, read.places.text):
+            return Definition(copied(node), read.places, read.imports or ())
     raise NotCompilable(f"the text of `{name}` has changed since it was defined")
 
 
@@ -172,11 +161,11 @@ def _check_kind(code: CodeType, name: str) -> None:
 def _search(code: CodeType, name: str) -> FunctionSyntax:
     for text in _texts(code, name):
         try:
-            places, functions = _functions_in(text)
+            read = _functions_in(text)
         except CellSyntaxError:
             continue
-        node = _innermost(functions.get(code.co_firstlineno, []), code)
-        if node is not None and _is_of(code, text):
+        node, places = _innermost(read.functions.get(code.co_firstlineno, []), code), read.places
+        if node is not None and not isinstance(node, ast.AsyncFunctionDef) and _is_of(code, text):
             return FunctionSyntax(node, code.co_filename, places.segment(node), places.span(node), places)
     raise NotCompilable(f"the text of `{name}` has changed since it was defined")
 
@@ -224,19 +213,28 @@ def _compiled(text: str) -> dict[int, list[CodeType]]:
     return found
 
 
-_read: Latest[str, tuple[Text, dict[int, list[ast.Lambda | ast.FunctionDef]]]] = Latest(32)
-"""The functions of texts by the line that their code objects name."""
+@dataclass(frozen=True, eq=False)
+class _Read:
+    """The functions of a text by the line that their code objects name, in a tree that nobody is to change.
+
+    `imports`: as in `Definition`; None where only the functions are known, and of these not the asynchronous ones.
+    """
+
+    places: Text
+    functions: dict[int, list[Function]]
+    imports: tuple[str, ...] | None = None
+
+
+_read: Latest[str, _Read] = Latest(32)
 
 
 def know(places: Text, functions: Iterable[ast.Lambda | ast.FunctionDef]) -> None:
     """Let the functions of a text be found in a tree that was read from it, which nobody is to change any more."""
-    _read.put(places.text, (places, _by_line(functions)))
+    _read.put(places.text, _Read(places, _by_line(functions)))
 
 
-def _by_line(
-    functions: Iterable[ast.Lambda | ast.FunctionDef],
-) -> dict[int, list[ast.Lambda | ast.FunctionDef]]:
-    by_line: dict[int, list[ast.Lambda | ast.FunctionDef]] = {}
+def _by_line(functions: Iterable[Function]) -> dict[int, list[Function]]:
+    by_line: dict[int, list[Function]] = {}
     for node in functions:
         by_line.setdefault(_first_line(node), []).append(node)
     for nodes in by_line.values():
@@ -244,20 +242,22 @@ def _by_line(
     return by_line
 
 
-def _functions_in(text: str) -> tuple[Text, dict[int, list[ast.Lambda | ast.FunctionDef]]]:
+def _functions_in(text: str, whole: bool = False) -> _Read:
+    """The functions of a text; `whole`: with all else that `_Read` may know of it."""
     text = normalise(text)
     known = _read.get(text)
-    if known is not None:
+    if known is not None and (known.imports is not None or not whole):
         return known
     places = Text(text)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they were given when the text was run
         tree = expand(parse(text), places, "<cell>")
-    functions = (each for each in ast.walk(tree) if isinstance(each, (ast.Lambda, ast.FunctionDef)))
-    return _read.put(text, (places, _by_line(functions)))
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+    functions = (each for each in ast.walk(tree) if isinstance(each, kinds))
+    return _read.put(text, _Read(places, _by_line(functions), _imported(tree)))
 
 
-def _innermost(nodes: Sequence[F], code: CodeType) -> F | None:
+def _innermost(nodes: Sequence[Function], code: CodeType) -> Function | None:
     """The function that the code object is of, given those of a line in the order of the text."""
     places = list(_places(code))
     if not places:  # Python was told to keep no columns: nothing tells functions of one line apart

@@ -1,4 +1,4 @@
-"""Python's parser, where several threads ask for it at once.
+"""Python's parser, where several threads ask for it at once, and copies of trees.
 
 CPython 3.11 counts how deep it is in a tree for all threads together
 (https://github.com/python/cpython/issues/106905): where a finaliser gives way to another thread that parses,
@@ -7,12 +7,16 @@ both trees are fine and one of the two calls raises SystemError.
 
 import ast
 import threading
+from copy import copy
+from typing import TypeVar, cast
 
 from hastega_magic.forking import free_when_forking
 
 # A finaliser may parse, also in the midst of a parse of its own thread.
 _turn = free_when_forking(threading.RLock())
 _TRIES = 50
+
+N = TypeVar("N", bound=ast.AST)
 
 
 def parsed(python: str, filename: str = "<unknown>") -> ast.Module:
@@ -24,3 +28,21 @@ def parsed(python: str, filename: str = "<unknown>") -> ast.Module:
             except SystemError:  # code that is not ours parsed meanwhile, and cannot be asked to wait
                 continue
         return ast.parse(python, filename)
+
+
+def copied(tree: N) -> N:
+    """The tree once more, to be changed; of any depth, where `copy.deepcopy` ends at some two hundred."""
+    made = copy(tree)
+    todo: list[ast.AST] = [made]
+    while todo:
+        node = todo.pop()
+        for name, value in ast.iter_fields(node):
+            if isinstance(value, ast.AST):
+                todo.append(copy(value))
+                setattr(node, name, todo[-1])
+            elif isinstance(value, list):
+                found = cast("list[object]", value)
+                again = [copy(each) if isinstance(each, ast.AST) else each for each in found]
+                todo += (each for each in again if isinstance(each, ast.AST))
+                setattr(node, name, again)
+    return made
