@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING, Any, cast
 from hastega_magic.compiler.repeating.alike import Display
 from hastega_magic.compiler.repeating.boxed import boxed
 from hastega_magic.compiler.repeating.cell_turns import CellTurns
+from hastega_magic.compiler.repeating.laid import lay, taken
 from hastega_magic.forking import held_while_forking
 from hastega_magic.latest import Latest
-from hastega_magic.syntax.site import BIND, BOXED, RUN, TRY, Site
+from hastega_magic.syntax.site import BIND, BOXED, LAID, RUN, TAKEN, TRY, WORTH, Site
 
 if TYPE_CHECKING:
     from hastega_magic.compiler.repeating.ordinary import OrdinaryCode
@@ -96,7 +97,7 @@ class Hooks:
 
     def begin(self, namespace: dict[str, Any], running: Running) -> None:
         """A cell begins, whose code finds the hooks in its namespace, and whose report tells of what it runs."""
-        hooks = {BIND: displayed, RUN: self.run, TRY: self.attempt, BOXED: boxed}
+        hooks = {BIND: displayed, **self._lasting()}
         with self._changing:
             self._running = self._others(running)
             if not self._running:
@@ -111,7 +112,7 @@ class Hooks:
             if self._running:
                 return
             # Functions of these cells or earlier ones may hold pipelines and be called later: their hooks then stay.
-            names = (BIND,) if self.nested else (BIND, RUN, TRY, BOXED)
+            names = (BIND,) if self.nested else (BIND, *self._lasting())
             _put_back(namespace, names, self._saved)
             self._saved = {}
 
@@ -119,6 +120,12 @@ class Hooks:
         """Those that run beside this one."""
         others = [(each, each()) for each in self._running]
         return tuple(each for each, it in others if it is not None and it is not running and not it.over)
+
+    def _lasting(self) -> dict[str, object]:
+        """What code in functions calls, by name."""
+        return {
+            RUN: self.run, TRY: self.attempt, BOXED: boxed, WORTH: self.worth, LAID: self.laid, TAKEN: taken,
+        }  # fmt: skip
 
     def run(self, number: int, source: object, *stages: Display) -> object:
         """The value of pipeline `number` over the source."""
@@ -137,14 +144,29 @@ class Hooks:
         python: Callable[..., Any],
     ) -> object:
         """The value of ordinary code, as a pipeline or by `python`."""
+        code = self._ordinary(number)
+        if code is None:
+            return python(callees, functions, operands)
+        return code.attempt(callees, functions, operands, python)
+
+    def worth(self, number: int, *given: object) -> bool:
+        """Whether ordinary code is worth trying over what it is given; if not, Python runs it where it stands."""
+        code = self._ordinary(number)
+        return code is not None and code.worth(given)
+
+    def laid(self, number: int, *given: object) -> bool:
+        """The same, and lay down what it is given, to be taken next."""
+        found = self.worth(number, *given)
+        lay(given)
+        return found
+
+    def _ordinary(self, number: int) -> OrdinaryCode | None:
+        """Ordinary code by its number; None if it is of another process."""
         for running in self._running:
             cell = running()
             if cell is not None and number in cell.ordinary:
-                return cell.ordinary[number].attempt(callees, functions, operands, python)
-        code = self.nested.get(number)
-        if code is None:  # of another process
-            return python(callees, functions, operands)
-        return cast("OrdinaryCode", code).attempt(callees, functions, operands, python)
+                return cell.ordinary[number]
+        return cast("OrdinaryCode | None", self.nested.get(number))
 
 
 __all__ = ["PIPES", "Displayed", "Hooks", "Running", "displayed"]
