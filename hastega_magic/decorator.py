@@ -20,6 +20,7 @@ from hastega_magic.compiler.backends import require
 from hastega_magic.compiler.options import Options, options_of
 from hastega_magic.compiler.repeating.alike import Display
 from hastega_magic.compiler.repeating.boxed import boxed
+from hastega_magic.compiler.repeating.laid import lay, taken
 from hastega_magic.compiler.repeating.ordinary import OrdinaryCode, options_for
 from hastega_magic.compiler.repeating.repeated import Repeated
 from hastega_magic.compiler.statement import Bound
@@ -34,11 +35,13 @@ from hastega_magic.syntax.reading.functions import Function, definition_of, desc
 from hastega_magic.syntax.reading.names import shadowed
 from hastega_magic.syntax.reading.text import Text
 from hastega_magic.syntax.rewriter import Rewriter
-from hastega_magic.syntax.site import BOXED, RUN, TRY, Site, new_site_id
+from hastega_magic.syntax.site import BOXED, LAID, RUN, TAKEN, TRY, WORTH, Site, new_site_id
 from hastega_magic.trace import Trace
 
 _BEGIN = "__hastega_begin__"
-_HOOKS = {RUN: "run", TRY: "attempt", BOXED: "boxed", _BEGIN: "begin"}
+_HOOKS = {
+    RUN: "run", TRY: "attempt", BOXED: "boxed", WORTH: "worth", LAID: "laid", TAKEN: "taken", _BEGIN: "begin",
+}  # fmt: skip
 """Names that are called in the changed text, and the methods of `Hooks` that they stand for."""
 
 _CALLS = "__hastega_calls__"
@@ -133,14 +136,26 @@ class Hooks:
     def attempt(self, number: int, callees: Any, functions: Any, operands: Any, python: Any) -> object:
         """A pipeline written as ordinary code."""
         try:
-            return cast(OrdinaryCode, self._now().pipelines[number]).attempt(
-                callees, functions, operands, python
-            )
+            return self._ordinary(number).attempt(callees, functions, operands, python)
         except BaseException as error:
             leaves(error)
             raise
 
+    def worth(self, number: int, *given: object) -> bool:
+        """Whether ordinary code is worth trying over what it is given; if not, Python runs it where it stands."""
+        return self._ordinary(number).worth(given)
+
+    def laid(self, number: int, *given: object) -> bool:
+        """The same, and lay down what it is given, to be taken next."""
+        found = self._ordinary(number).worth(given)
+        lay(given)
+        return found
+
+    def _ordinary(self, number: int) -> OrdinaryCode:
+        return cast(OrdinaryCode, self._now().pipelines[number])
+
     boxed = staticmethod(boxed)
+    taken = staticmethod(taken)
 
 
 @overload

@@ -356,6 +356,8 @@ def _recovered(
             from hastega_magic.compiler.python.elements import of_check
 
             alone = of_check(error) and not steps  # else one before that element may need such an integer
+            if loop.bound.ordinary:  # Python's as it stands then: StopIteration is not to end a `map`
+                raise
             if alone or (options.int_mode == "wrap" and not isinstance(error, NotCompilable)):
                 raise
     value, sentence = running.by_python(loop, workspace, output, options, steps)

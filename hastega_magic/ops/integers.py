@@ -25,6 +25,14 @@ def _negative(b: Builder, args: Sequence[Any]) -> Any:
 # Powers
 
 
+def _power(base: int, exponent: int) -> int:
+    """The power; ValueError where it is a float, for Python's function to have it as one."""
+    found: Any = base**exponent  # which may be by zero
+    if exponent < 0:
+        raise ValueError("the power is no int")
+    return found
+
+
 def power_range(base: Interval, exponent: Interval) -> Interval:
     """The range of powers of ints."""
     lo = max(exponent.lo or 0, 0)
@@ -131,7 +139,7 @@ def _required(value: Any, there: bool) -> Any:
 
 
 ROWS = (
-    Op("pow", 2, untyped.pow, integers, "**", lambda a, b: np.power(a, np.maximum(b, 0)), power_range,
+    Op("pow", 2, _power, integers, "**", lambda a, b: np.power(a, np.maximum(b, 0)), power_range,
        expand=expand_power, trouble=_negative, overflow=power_beyond, spellings=(pow, untyped.pow)),
     Op("isqrt", 1, _root, integers, "", None, _root_range, expand=_int_root, trouble=_negative,
        spellings=(math.isqrt,)),

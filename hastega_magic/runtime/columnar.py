@@ -168,6 +168,11 @@ def is_columnar(data: object) -> bool:
             return (hasattr(data, "type") or hasattr(data, "dtype")) and has(data, "__len__")
 
 
+def may_give_numbers(data: object) -> bool:
+    """Whether the object's library is one whose objects may (`gives_numbers`); asks the object for nothing."""
+    return _library(data) in ("pandas", "polars")
+
+
 def gives_numbers(data: Any) -> bool:
     """Whether iterating over the object gives Python's own numbers, as its `to_list` does: told by its first element.
 
@@ -175,7 +180,7 @@ def gives_numbers(data: Any) -> bool:
     of their own, for sparse ones, which give what they are filled with as it is and scalars of NumPy between, and for
     what derives from a Series elsewhere: it may be gone through in its own way.
     """
-    if _library(data) not in ("pandas", "polars") or not is_columnar(data) or not len(data):
+    if not may_give_numbers(data) or not is_columnar(data) or not len(data):
         return False
     if hasattr(data.dtype, "fill_value"):
         return False
@@ -277,6 +282,7 @@ __all__ = [
     "Pieces",
     "gives_numbers",
     "is_columnar",
+    "may_give_numbers",
     "memory_of",
     "not_read",
     "numbers",

@@ -322,3 +322,22 @@ def test_series_that_are_gone_through_in_their_own_way():
             found, expected = code(a), code.__wrapped__(a)
             assert found == expected
             assert [type(each) for each in found] == [type(each) for each in expected]
+
+
+@pytest.mark.parametrize(
+    "text", ["reduce(operator.mul, (f(x) for x in xs), 1.0)", "reduce(g, (f(x) for x in ns), 0)"]
+)
+def test_stop_iteration_in_a_generator_is_the_error_that_it_is_in_python(text):
+    setting = """
+import operator
+from functools import reduce
+def f(x):
+    if x == 3:
+        raise StopIteration(x)
+    return x
+def g(p, q): return (p * 3 + q) % 7
+ns = [1, 2] * 150 + [3] + [1] * 50
+xs = [float(x) for x in ns]
+"""
+    with pytest.raises(RuntimeError, match="generator raised StopIteration"):
+        Session({}).run_cell(f"{setting}{text}")

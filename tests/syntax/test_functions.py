@@ -12,7 +12,7 @@ from hastega_magic.runtime import python as runtime_python
 from hastega_magic.syntax.reading import functions
 from hastega_magic.syntax.reading.functions import ast_of, definition_of, spreads
 from hastega_magic.syntax.reading.pipe import parse
-from hastega_magic.syntax.site import TRY
+from hastega_magic.syntax.site import TRY, WORTH
 
 
 def test_lambdas_on_one_line_are_told_apart(cell):
@@ -56,12 +56,12 @@ def test_a_text_is_read_once_for_all_functions_that_are_to_be_changed(cell, monk
         ("def f(x):\n    return x + 1\nx |> map(_ + 2) |> sum", False),
         ("f = lambda x: x |> sum", True),
         ("def f(a=x |> sum):\n    return a", True),
-        ("f = lambda x: x + 1\nsum(y + 1 for y in [x])", True),
+        ("f = lambda x: x + 1\nxs = [x]\nsum(y + 1 for y in xs)", True),
     ],
 )
 def test_a_cell_is_read_again_only_where_its_functions_were_rewritten(cell, monkeypatch, text, again):
     read: list[str] = []
-    f = cell(text, x=5, **{TRY: lambda *given: None})["f"]
+    f = cell(text, x=5, **{TRY: lambda *given: None, WORTH: lambda *given: True})["f"]
     monkeypatch.setattr(functions, "parse", lambda text: read.append(text) or parse(text))
     assert ast_of(f).text in text
     assert bool(read) is again

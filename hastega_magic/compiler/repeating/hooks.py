@@ -13,15 +13,16 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from hastega_magic.compiler.repeating.alike import Display
 from hastega_magic.compiler.repeating.boxed import boxed
 from hastega_magic.compiler.repeating.cell_turns import CellTurns
+from hastega_magic.compiler.repeating.laid import lay, taken
 from hastega_magic.forking import held_while_forking
 from hastega_magic.latest import Latest
-from hastega_magic.syntax.site import BIND, BOXED, RUN, TRY, Site
+from hastega_magic.syntax.site import BIND, BOXED, LAID, RUN, TAKEN, TRY, WORTH, Site
 
 if TYPE_CHECKING:
     from hastega_magic.compiler.repeating.ordinary import OrdinaryCode
@@ -67,12 +68,10 @@ def _users(namespace: Mapping[str, Any], hooks: Mapping[str, object]) -> dict[st
     return {name: it for name, it in there.items() if type(it) is not type(hooks[name]) or it != hooks[name]}
 
 
-def _put_back(
-    namespace: dict[str, Any], hooks: Mapping[str, object], names: Iterable[str], saved: Mapping[str, Any]
-) -> None:
-    """Take the hooks of these names away; what the user has there stays."""
+def _put_back(namespace: dict[str, Any], hooks: Mapping[str, object], saved: Mapping[str, Any]) -> None:
+    """Take these hooks away; what the user has under their names stays."""
     users = _users(namespace, hooks)
-    for name in names:
+    for name in hooks:
         if name in users:
             continue
         namespace.pop(name, None)
@@ -102,7 +101,7 @@ class Hooks:
 
     def begin(self, namespace: dict[str, Any], running: Running) -> None:
         """A cell begins, whose code finds the hooks in its namespace, and whose report tells of what it runs."""
-        hooks = self._hooks()
+        hooks = {BIND: displayed, **self._lasting()}
         with self._changing:
             self._running = self._others(running)
             if not self._running:
@@ -120,17 +119,20 @@ class Hooks:
             if self._running:
                 return
             # Functions of these cells or earlier ones may hold pipelines and be called later: their hooks then stay.
-            names = (BIND,) if self.nested else (BIND, RUN, TRY, BOXED)
-            _put_back(namespace, self._hooks(), names, self._saved)
+            lasting = {} if self.nested else self._lasting()
+            _put_back(namespace, {BIND: displayed, **lasting}, self._saved)
             self._saved = {}
-
-    def _hooks(self) -> dict[str, object]:
-        return {BIND: displayed, RUN: self.run, TRY: self.attempt, BOXED: boxed}
 
     def _others(self, running: Running) -> tuple[weakref.ref[Running], ...]:
         """Those that run beside this one."""
         others = [(each, each()) for each in self._running]
         return tuple(each for each, it in others if it is not None and it is not running and not it.over)
+
+    def _lasting(self) -> dict[str, object]:
+        """What code in functions calls, by name."""
+        return {
+            RUN: self.run, TRY: self.attempt, BOXED: boxed, WORTH: self.worth, LAID: self.laid, TAKEN: taken,
+        }  # fmt: skip
 
     def run(self, number: int, source: object, *stages: Display) -> object:
         """The value of pipeline `number` over the source."""
@@ -149,14 +151,29 @@ class Hooks:
         python: Callable[..., Any],
     ) -> object:
         """The value of ordinary code, as a pipeline or by `python`."""
+        code = self._ordinary(number)
+        if code is None:
+            return python(callees, functions, operands)
+        return code.attempt(callees, functions, operands, python)
+
+    def worth(self, number: int, *given: object) -> bool:
+        """Whether ordinary code is worth trying over what it is given; if not, Python runs it where it stands."""
+        code = self._ordinary(number)
+        return code is not None and code.worth(given)
+
+    def laid(self, number: int, *given: object) -> bool:
+        """The same, and lay down what it is given, to be taken next."""
+        found = self.worth(number, *given)
+        lay(given)
+        return found
+
+    def _ordinary(self, number: int) -> OrdinaryCode | None:
+        """Ordinary code by its number; None if it is of another process."""
         for running in self._running:
             cell = running()
             if cell is not None and number in cell.ordinary:
-                return cell.ordinary[number].attempt(callees, functions, operands, python)
-        code = self.nested.get(number)
-        if code is None:  # of another process
-            return python(callees, functions, operands)
-        return cast("OrdinaryCode", code).attempt(callees, functions, operands, python)
+                return cell.ordinary[number]
+        return cast("OrdinaryCode | None", self.nested.get(number))
 
 
 __all__ = ["PIPES", "Displayed", "Hooks", "Running", "displayed"]

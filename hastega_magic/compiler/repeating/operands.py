@@ -14,19 +14,15 @@ from hastega_magic.compiler.repeating.places import Places
 from hastega_magic.compiler.sources import reach
 from hastega_magic.compiler.sources.kinds import of_scalars
 from hastega_magic.records import dataclass
-from hastega_magic.runtime.columnar import gives_numbers
+from hastega_magic.runtime import columnar
 from hastega_magic.syntax.ordinary.comprehension import Ordinary
-
-FEW = 256
-"""Over fewer elements Python is faster than a call of compiled code."""
+from hastega_magic.syntax.ordinary.parts import FEW, IS_FEW
 
 _SOURCES = frozenset({range, list, tuple, array.array, bytes, bytearray})
 """What gives Python's own numbers. Elements of NumPy's arrays have types and rules of their own."""
 
 _OTHERS = frozenset({str, dict, set, frozenset})
 """Left to Python whatever is in them, and at once where that is few: what is not tried costs least."""
-
-_IS_FEW = f"there are fewer than {FEW} elements: Python is faster"
 
 
 @dataclass(frozen=True)
@@ -43,11 +39,14 @@ class Iterated:
     places: Places | None = None
 
 
-def few_of(operand: Any) -> str:
-    """Why nothing is tried over so few elements, told at the least cost; "" where there are more."""
-    if type(operand) in _SOURCES:
-        return _IS_FEW if reach.count_of(operand) < FEW else ""
-    return _IS_FEW if type(operand) in _OTHERS and len(operand) < FEW else ""
+def not_tried(operand: Any) -> str:
+    """Why nothing is tried over it, told at the least cost; "" where it may be worth it."""
+    kind = cast("type[object]", type(operand))
+    if kind in _SOURCES:
+        return IS_FEW if reach.count_of(operand) < FEW else ""
+    if kind in _OTHERS and len(operand) < FEW:
+        return IS_FEW
+    return "" if kind is np.ndarray or columnar.may_give_numbers(operand) else _only_python(operand)
 
 
 def iterated(operands: tuple[object, ...], code: Ordinary) -> tuple[tuple[object, ...], Iterated]:
@@ -57,7 +56,7 @@ def iterated(operands: tuple[object, ...], code: Ordinary) -> tuple[tuple[object
         look_at(operand)
     length = min(map(len, sources))
     if length < FEW:
-        raise NotExact(_IS_FEW)
+        raise NotExact(IS_FEW)
     arrays = tuple(type(operand) is np.ndarray for operand in sources)
     look_at_errors(arrays)
     if code.backwards:
@@ -70,15 +69,19 @@ def iterated(operands: tuple[object, ...], code: Ordinary) -> tuple[tuple[object
 
 def look_at(operand: object) -> None:
     """NotExact for what only Python can iterate over."""
-    if type(operand) not in _SOURCES and not is_array(operand) and not gives_numbers(operand):
-        name = type(operand).__name__
-        article = "an" if name[0] in "aeiouAEIOU" else "a"
-        raise NotExact(f"it iterates over {article} {name}, whose elements only Python can give")
+    if type(operand) not in _SOURCES and not is_array(operand) and not columnar.gives_numbers(operand):
+        raise NotExact(_only_python(operand))
     if of_scalars(operand):
         kind = type(cast("Sequence[object]", operand)[0]).__name__
         raise NotExact(
             f"the elements are NumPy's scalars ({kind}), which only an array tells from Python's numbers"
         )
+
+
+def _only_python(operand: object) -> str:
+    name = type(operand).__name__
+    article = "an" if name[0] in "aeiouAEIOU" else "a"
+    return f"it iterates over {article} {name}, whose elements only Python can give"
 
 
 def look_at_errors(arrays: Sequence[bool]) -> None:
@@ -109,4 +112,4 @@ def started(start: Any, total: Any) -> Any:
     raise NotExact("the sum begins with a number of another type than its elements")
 
 
-__all__ = ["FEW", "Iterated", "few_of", "iterated", "look_at", "look_at_errors", "started"]
+__all__ = ["Iterated", "iterated", "look_at", "look_at_errors", "not_tried", "started"]

@@ -27,10 +27,10 @@ from hastega_magic.compiler.repeating.given_objects import NAN, HoldsNan, exact,
 from hastega_magic.compiler.repeating.objects import NotExact, holds_nan, holds_nan_keys, objects
 from hastega_magic.compiler.repeating.operands import (
     Iterated,
-    few_of,
     iterated,
     look_at,
     look_at_errors,
+    not_tried,
     started,
 )
 from hastega_magic.compiler.repeating.pace import SOONER, STAYS, Pace
@@ -95,6 +95,21 @@ class OrdinaryCode(Repeated):
         made = OrdinaryCode, (self.site, self.options, self.filename)
         return *made, {"code": self.code, "places": self.places}
 
+    def worth(self, given: tuple[object, ...]) -> bool:
+        """Whether to try it over what it is given: the least that it may cost where there is nothing to gain.
+
+        If not, it counts as a run of Python's.
+        """
+        assert self.code is not None
+        for number in self.code.asked:
+            if why := not_tried(given[number]):
+                self.runs += 1
+                self.idle = 0
+                self._all += 1
+                self.reason = why
+                return False
+        return True
+
     def attempt(
         self,
         callees: tuple[object, ...],
@@ -138,10 +153,9 @@ class OrdinaryCode(Repeated):
         """The value; nothing where Python is to find it."""
         code = self.code
         assert code is not None
-        # The least that it may cost where there is nothing to gain.
         for number in code.sources if code.nest is None else ():
-            if few := few_of(operands[number]):
-                return self._left(few)
+            if why := not_tried(operands[number]):
+                return self._left(why)
         if self.options.on == "python":
             return self._left(_ASKED_FOR)
         for callee, expected in zip(callees, code.expected, strict=True):

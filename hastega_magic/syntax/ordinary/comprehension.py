@@ -8,6 +8,8 @@ code itself as a function of these, for Python to run where the pipeline cannot 
 
     TRY(7, (sum, zip), (lambda x, y: x * y,), (xs, ys), lambda c, f, o: c[0](x * y for x, y in c[1](*o)))
 
+The code stands beside the call too, for few elements (`beside.py`).
+
 What takes the elements of a variable as they are, as `sum(xs)`, is quick over lists: it is replaced for arrays alone.
 
     TRY(8, (sum,), (), (xs,), lambda c, f, o: c[0](o[0])) if BOXED(xs) else sum(xs)
@@ -23,8 +25,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from hastega_magic.syntax.ordinary.behind import in_class
+from hastega_magic.syntax.ordinary.beside import beside
 from hastega_magic.syntax.ordinary.consumers import Consumer, consumer_of, eager_consumer, keys_of
-from hastega_magic.syntax.ordinary.parts import CALLEES, FUNCTIONS, OPERANDS, Ordinary, Parts, Step
+from hastega_magic.syntax.ordinary.parts import CALLEES, FUNCTIONS, IS_FEW, OPERANDS, Ordinary, Parts, Step
 from hastega_magic.syntax.ordinary.quiet import roots_behind
 from hastega_magic.syntax.ordinary.refused import check
 from hastega_magic.syntax.ordinary.rewriting import (
@@ -67,6 +70,8 @@ def recognised(
     parts = Parts(text, in_class=in_class(node))
     try:
         fallback, after = _whole(node, parts)
+        if parts.is_few():
+            raise NoPipeline(IS_FEW)
     except NoPipeline as error:
         if not _handed_on(node) and str(error):
             refuse(node, str(error))
@@ -81,23 +86,29 @@ def recognised(
     if parts.nest is not None:
         shown, name = f"the places of {shown}", None
     site = Site(new_site_id(), text.cut(span), span, shown, stages, name, source, None, source_span)
-    found = Ordinary(
-        site, tuple(parts.expected), tuple(parts.steps), parts.made, after, tuple(parts.sources),
-        frozenset(parts.backwards), parts.start, parts.nest, keys_of(getattr(node, _FOR, None)),
-        tuple(parts.later), parts.read(source),
-    )  # fmt: skip
+    roots = parts.read(source)
     arguments: list[ast.expr] = [
         ast.Constant(site.id),
         ast.Tuple(parts.callees, ast.Load()),
         ast.Tuple([each if number in parts.made else visit(each) for number, each in enumerate(parts.functions)],
                   ast.Load()),
         ast.Tuple([visit(each) for each in parts.operands], ast.Load()),
-        function([CALLEES, FUNCTIONS, OPERANDS], inside(fallback)),
+        function([CALLEES, FUNCTIONS, OPERANDS], code := inside(fallback)),
     ]  # fmt: skip
-    made: ast.expr = ast.Call(ast.Name(TRY, ast.Load()), arguments, [])
+    tried = ast.Call(ast.Name(TRY, ast.Load()), arguments, [])
+    made: ast.expr = tried
+    asked: tuple[int, ...] = ()
     if parts.as_they_are:
         many = ast.Call(ast.Name(BOXED, ast.Load()), [copy.deepcopy(source)], [])
-        made = ast.IfExp(many, made, copy.deepcopy(node))
+        made = ast.IfExp(many, tried, copy.deepcopy(node))
+    elif parts.nest is None:
+        own = [each for number, each in enumerate(parts.functions) if number not in parts.made]
+        made, asked = beside(tried, code, own, parts.sources)
+    found = Ordinary(
+        site, tuple(parts.expected), tuple(parts.steps), parts.made, after, tuple(parts.sources),
+        frozenset(parts.backwards), parts.start, parts.nest, keys_of(getattr(node, _FOR, None)),
+        tuple(parts.later), roots, asked,
+    )  # fmt: skip
     return found, placed(made, node)
 
 

@@ -15,6 +15,11 @@ from hastega_magic.syntax.ordinary.rewriting import NoPipeline, function_of, ite
 from hastega_magic.syntax.reading.text import Text
 from hastega_magic.syntax.site import Site
 
+FEW = 256
+"""Over fewer elements Python is faster than a call of compiled code."""
+
+IS_FEW = f"there are fewer than {FEW} elements: Python is faster"
+
 FUNCTIONS, OPERANDS = "__hastega_functions__", "__hastega_operands__"
 """Names of the parts, behind those of the callees, in the code that Python runs instead."""
 
@@ -85,6 +90,7 @@ class Ordinary:
     later      functions that give the operands that Python evaluates when an iterator has been made: number n of them
                is operand -1 - n
     roots      a function that gives the variables that have to hold something of their own for these, and what
+    asked      which of the values that are looked at before it is tried are iterated over
     sources    which of the operands are iterated over; `backwards` those that are from their end
     start      the operand that a sum begins with (None: 0)
     nest       the `for` clauses, if there are several: the pipeline then goes through their places
@@ -102,6 +108,7 @@ class Ordinary:
     keys: Callable[[Any], Collection[object]] | None = None
     later: tuple[int, ...] = ()
     roots: tuple[int, tuple[Root, ...]] | None = None
+    asked: tuple[int, ...] = ()
 
 
 @dataclass
@@ -149,6 +156,13 @@ class Parts:
             self.sources.append(number)
         return number, item(OPERANDS, number, node)
 
+    def is_few(self) -> bool:
+        """Whether it can be seen that it goes through few elements: they are written down."""
+        written = (self.operands[number] for number in self.sources)
+        return self.nest is None and any(
+            isinstance(each, (ast.Tuple, ast.List)) and _is_short(each.elts) for each in written
+        )
+
     def behind(self, node: ast.expr) -> tuple[int, ast.expr]:
         """The same of what Python evaluates when an iterator has been made; NoPipeline if it may be noticed when."""
         if is_constant(node):
@@ -182,9 +196,15 @@ class Parts:
         self.places.append((f"{stage}({shown})" if shown else stage, span))
 
 
+def _is_short(items: list[ast.expr]) -> bool:
+    return len(items) < FEW and not any(isinstance(each, ast.Starred) for each in items)
+
+
 __all__ = [
     "CALLEES",
+    "FEW",
     "FUNCTIONS",
+    "IS_FEW",
     "OPERANDS",
     "Clause",
     "Column",

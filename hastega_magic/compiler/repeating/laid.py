@@ -1,0 +1,37 @@
+"""Values that rewritten code has evaluated, until the call or Python's own code, whichever runs, takes them.
+
+Nothing else of the thread runs in between but what interrupts it, which takes what it has laid itself.
+"""
+
+from __future__ import annotations
+
+import threading
+
+
+class _Laid(threading.local):
+    """Those of a thread, the next one last."""
+
+    def __init__(self) -> None:
+        self.values: list[object] = []
+
+
+_LAID = _Laid()
+
+
+_MOST = 64
+"""No more are waited for: those below are of code that an interrupt ended."""
+
+
+def lay(given: tuple[object, ...]) -> None:
+    """Lay values down; they are taken from the first on."""
+    values = _LAID.values
+    del values[:-_MOST]
+    values.extend(given[::-1])
+
+
+def taken() -> object:
+    """The next value, which is let go of here."""
+    return _LAID.values.pop()
+
+
+__all__ = ["lay", "taken"]
