@@ -114,6 +114,18 @@ def test_a_sum_that_begins_with_a_zero_keeps_its_sign():
             assert repr(made(xs, start)) == repr(sums(xs, start))
 
 
+@pytest.mark.parametrize("length", [3, 600])
+def test_another_sum_is_called_as_it_is_written(length):
+    def sums(xs, sum):  # noqa: A002
+        return sum((x * 2 for x in xs), 1), sum([x * 2 for x in xs], 1), sum((x for x in xs), start=1)
+
+    def called(*args, **named):
+        return len(args), named
+
+    assert hastega(sums)(range(length), called) == sums(range(length), called)
+    assert hastega(sums)(range(length), sum) == sums(range(length), sum)
+
+
 def test_keys_that_are_nan_are_as_many_as_of_a_list():
     def keyed(xs):
         pairs = dict((x, x * 2) for x in xs if x)  # noqa: C402 (a generator is what this is about)

@@ -176,7 +176,10 @@ def _consumed(node: ast.Call, parts: Parts) -> tuple[ast.expr, Callable[[Any], A
     if not first or not _iterates(first[0]):
         raise NoPipeline
     taken = {"sum": "start", "min": "default", "max": "default"}.get(consumer.sink)
-    if consumer.sink == "sum" and len(others) == 1 and not given and not isinstance(others[0], ast.Starred):
+    by_place = (
+        consumer.sink == "sum" and len(others) == 1 and not given and not isinstance(others[0], ast.Starred)
+    )
+    if by_place:
         given, others = {"start": others[0]}, []
     if others or given.keys() - {taken}:
         raise NoPipeline("it is called with arguments that no pipeline has")
@@ -186,7 +189,10 @@ def _consumed(node: ast.Call, parts: Parts) -> tuple[ast.expr, Callable[[Any], A
     for value in given.values():
         number, operand = parts.behind(value)
         parts.start = number if taken == "start" else None
-        fallback.keywords.append(ast.copy_location(ast.keyword(taken, operand), value))
+        if by_place:  # what else has the name may call it otherwise
+            fallback.args.append(operand)
+        else:
+            fallback.keywords.append(ast.copy_location(ast.keyword(taken, operand), value))
     return placed(fallback, node), consumer.after
 
 
