@@ -47,11 +47,13 @@ def stored_in_vain(loops: Sequence[Loop], workspace: Workspace) -> str:
 
     It gives the host all elements of a `reduce` whose order counts, while the CPU's own loop needs no memory for them.
     """
-    for loop in loops:
-        count = min(len(workspace.column(each).data) for each in loop.pipeline.sources)
-        if loop.pipeline.sink.kind == "fold" and count > STORED:
-            text = quoted(loop.pipeline.sink.text)
-            return f"Steps of {text} are the host's, for which a device would store {count:,} elements"
+    steps = next((loop.pipeline.sink for loop in loops if loop.pipeline.sink.kind == "fold"), None)
+    if steps is None:
+        return ""
+    own = (each for loop in loops for each in loop.pipeline.sources if each.kind != "result")
+    count = min(len(workspace.column(each).data) for each in own)
+    if count > STORED:
+        return f"Steps of {quoted(steps.text)} are the host's, for which a device would store {count:,} elements"
     return ""
 
 

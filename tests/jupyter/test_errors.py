@@ -31,8 +31,8 @@ def alive(notebook):
     ("body", "line", "text", "caret", "message"),
     [
         ("if 1:\n\tx = 2\n        y = 3", 4, "y = 3", 0, "inconsistent use of tabs"),
-        ("%%time\n3", 2, "%%time", 0, "do not work in a %%hastega cell"),
-        ("\n%%nosuchmagic\n3", 3, "%%nosuchmagic", 0, "do not work in a %%hastega cell"),
+        ("%%time\n3", 2, "%%time", 0, "stand above `%%hastega`, not below"),
+        ("\n%%nosuchmagic\n3", 3, "%%nosuchmagic", 0, "stand above `%%hastega`, not below"),
         ("x = 3 +", 2, "x = 3 +", 7, "invalid syntax"),
         ("a = 1\nb = range(3) |>", 3, "b = range(3) |>", 13, "nothing stands after `|>`"),
         ("a = (range(3)\n     |> map(_ + 1) |> )", 3, "|> map(_ + 1) |> )", 14, "nothing stands after `|>`"),
