@@ -53,7 +53,9 @@ def stored_in_vain(loops: Sequence[Loop], workspace: Workspace) -> str:
     own = (each for loop in loops for each in loop.pipeline.sources if each.kind != "result")
     count = min(len(workspace.column(each).data) for each in own)
     if count > STORED:
-        return f"Steps of {quoted(steps.text)} are the host's, for which a device would store {count:,} elements"
+        return (
+            f"Steps of {quoted(steps.text)} are the host's, for which a device would store {count:,} elements"
+        )
     return ""
 
 

@@ -228,6 +228,26 @@ def test_defaults_by_name_that_are_exchanged():
     assert names["found"] == [[x * 2 + 1 for x in XS]]
 
 
+@pytest.mark.parametrize(
+    ("function", "attribute", "turns"),
+    [
+        ("lambda x, k=1, w=2: x + k - w", "__kwdefaults__", [None, {"w": 5}, {"w": 7, "z": 1}, None]),
+        ("lambda x, *, w=2: x * w", "__kwdefaults__", [{"w": 3}, {"w": 4, "x": 1}, {"w": 4}]),
+        ("lambda x: x * 2", "__defaults__", [None, (1, 2), (3,)]),
+        ("lambda x, k=1: x * k", "__defaults__", [(2,), (7, 8, 9), (9,)]),
+    ],
+)
+def test_defaults_of_other_parameters_are_not_taken(function, attribute, turns):
+    """What stands among the defaults by name is none of a parameter that may be given by its place."""
+    text = (
+        f"f = {function}\nfor new in turns:\n    f.{attribute} = new\n"
+        "    found.append((xs |> map(f) |> to_list))\n    wanted.append([f(x) for x in list(xs)])"
+    )
+    found, wanted = [], []
+    Session({"xs": XS, "turns": turns, "found": found, "wanted": wanted}, QUIET).run_cell(text)
+    assert repr(found) == repr(wanted)
+
+
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_what_defaults_by_name_hold_is_looked_at():
     """NumPy's numbers in a list, and `round` under another name."""

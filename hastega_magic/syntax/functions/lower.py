@@ -271,11 +271,13 @@ def _outer_names(node: ast.Lambda | ast.FunctionDef) -> frozenset[str]:
 
 def _defaults(graph: Graph, function: FunctionType, signature: ast.arguments) -> dict[str, Symbolic]:
     positional = [arg.arg for arg in (*signature.posonlyargs, *signature.args)]
-    defaults = function.__defaults__ or ()
+    defaults, by_name = function.__defaults__ or (), function.__kwdefaults__ or {}
+    if len(defaults) > len(positional) or not by_name.keys() <= {arg.arg for arg in signature.kwonlyargs}:
+        raise NotCompilable(f"`{function.__name__}` has defaults of parameters that it does not have")
     given = dict(zip(positional[len(positional) - len(defaults) :], defaults, strict=True))
     return {
         parameter: graph.captured(default_of(function, parameter), value, parameter)
-        for parameter, value in {**given, **(function.__kwdefaults__ or {})}.items()
+        for parameter, value in {**given, **by_name}.items()
     }
 
 
