@@ -16,6 +16,7 @@ from hastega_magic.compiler.repeating.gathering import gathering
 from hastega_magic.compiler.repeating.left import Gather, Left
 from hastega_magic.compiler.repeating.placing import Placing, placing
 from hastega_magic.compiler.repeating.reading import Given, Words, readings
+from hastega_magic.compiler.repeating.searching import Sought, searched
 from hastega_magic.compiler.repeating.slots import Again, Number, owners_of
 from hastega_magic.compiler.repeating.tables import Varied
 from hastega_magic.compiler.run import run_loops
@@ -99,13 +100,14 @@ def few(
     where: Placing | None,
     arrays: tuple[Varied, ...] = (),
     lock: Lock | None = None,
+    sought: Sought | None = None,
 ) -> Few | None:
     """The loop that ran, made ready; None where its result is of another kind, or it may take any time.
 
     `arrays`: captured ones that may be others in each run. `lock`: of all loops that are given captured numbers in the
-    same memory.
+    same memory. `sought`: another one that is run in its place.
     """
-    gather = gathering(execution, options, loop)
+    execution, gather = sought or (execution, gathering(execution, options, loop))
     compiled = execution.compiled
     body = compiled.bodies.get(compiled.first)
     if gather is None or body is None or not isinstance(body.program, Program):
@@ -153,7 +155,10 @@ def before(
         view = changed(loop, built=changed(loop.built, view=probe.view))
         words = readings(operands, owned[0], numbers, workspace, execution, view)
         where = placing(bound, known, probe.number, free)
-        ready = None if words is None else few(execution, bare(loop), options, words, where, arrays, lock)
+        sought = searched(loop, execution.fused, workspace, options)
+        ready = (
+            None if words is None else few(execution, bare(loop), options, words, where, arrays, lock, sought)
+        )
         if ready is None or execution.fell_back:
             break
         known[probe.number] = execution.values[0]
