@@ -316,7 +316,7 @@ def prepare(
         return None
     execution, built = found.execution, outcome.loops[0].built
     if begun is not None:
-        found = changed(found, loop=from_anywhere(found.loop))
+        found = changed(found, loop=from_anywhere(found.loop, execution.fused))
         ready = few(execution, found.loop, options, found.words, None, found.arrays)
         wide = None if ready is None else spreading(execution, found.slots, found.loop, options, found.arrays)
         combine, finds, fitting = begun
