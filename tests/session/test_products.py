@@ -8,6 +8,7 @@ import pytest
 from hastega_magic import hastega, pipe
 from hastega_magic.compiler.driver import Driver
 from hastega_magic.compiler.repeating import gathering
+from hastega_magic.compiler.repeating.prepared import Prepared
 from hastega_magic.compiler.sources.drawn import CHUNK
 from hastega_magic.runtime.cpu.direct import MOST
 from hastega_magic.session import Options, Session
@@ -143,3 +144,46 @@ def test_products_from_a_start_are_put_together_at_once(stages, product, source,
     xs = source.tolist() if isinstance(source, np.ndarray) else source
     expected = [product(xs, eval(start, {"turn": turn})) for turn in range(9)]
     assert [*map(repr, space["found"])] == [*map(repr, expected)]
+
+
+OWN = {
+    "list": [*range(1, 60)],
+    "negative": [-7] * 301,
+    "a zero": [3] * 100 + [0],
+    "array": np.arange(1, 60),
+    "bytes": np.full(200, 200, np.uint8),
+    "unsigned": np.full(5, 2**64 - 1, np.uint64),
+    "range": range(1, 9000, 7),
+    "tuple": (9, 8) * 40,
+}
+
+
+@pytest.mark.parametrize("source", OWN)
+@pytest.mark.parametrize(
+    "stages",
+    [
+        "prod",
+        "prod(start={k})",
+        "take(57) |> prod",
+        "reverse |> step(2) |> prod",
+        "reduce(lambda a, x: a * x)",
+    ],
+)
+def test_products_of_own_elements_beyond_128_bits(stages, source, monkeypatch):
+    """They are found without the way of every loop."""
+    launched, usual = [], Prepared._launched
+    monkeypatch.setattr(
+        Prepared, "_launched", lambda self, *given, **how: launched.append(self) or usual(self, *given, **how)
+    )
+    text = f"for turn in range(40): found.append((xs |> {stages.format(k='turn - 3')}))"
+    found, expected = [], []
+    Session({"xs": OWN[source], "found": found}, Options(baseline=False, quiet=True, on="simd")).run_cell(
+        text
+    )
+    many = len(launched)
+    Session(
+        {"xs": OWN[source], "found": expected}, Options(baseline=False, quiet=True, on="python")
+    ).run_cell(text)
+    assert [*map(type, found)] == [*map(type, expected)]
+    assert found == expected
+    assert not many

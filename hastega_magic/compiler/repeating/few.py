@@ -12,6 +12,7 @@ from typing import Any
 from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.repeating.alike import Display, sources
+from hastega_magic.compiler.repeating.beyond import Beyond, product_beyond
 from hastega_magic.compiler.repeating.gathering import gathering
 from hastega_magic.compiler.repeating.left import Gather, Left
 from hastega_magic.compiler.repeating.placing import Placing, placing
@@ -52,6 +53,8 @@ class Few:
     """Whether a shorter chunk is left at the end."""
     arrays: tuple[Varied, ...] = ()
     """Captured ones that may be others in each run."""
+    beyond: Beyond | None = None
+    """Finds its product where that leaves 128 bits."""
 
     def run(
         self,
@@ -82,14 +85,17 @@ class Few:
             for each in self.arrays:
                 each.enter(direct, arguments)
             arrays = direct.run(words, length)
-            if arrays is None:
-                raise Troubled
-            try:
-                return self.gather(Left(direct, arrays, operands, displays, view, tail))
-            except Again:
-                raise Untold from None
+            if arrays is not None:
+                try:
+                    return self.gather(Left(direct, arrays, operands, displays, view, tail))
+                except Again:
+                    raise Untold from None
         finally:
             direct.lock.release()
+        found = None if self.beyond is None else self.beyond(operands[0], length, view)
+        if found is None:
+            raise Troubled
+        return found
 
 
 def few(
@@ -116,7 +122,8 @@ def few(
     if abi.layout(body.kernel).turns:
         return None
     direct = Direct(body.kernel, body.program, execution.job.tables, lock)
-    return Few(words, direct, gather, where, bool(loop.built.tail), arrays)
+    beyond = product_beyond(execution, options, loop)
+    return Few(words, direct, gather, where, bool(loop.built.tail), arrays, beyond)
 
 
 @dataclass(frozen=True)
