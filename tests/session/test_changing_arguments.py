@@ -167,6 +167,31 @@ def described(value):
     return type(value), repr(value)
 
 
+@pytest.mark.parametrize("source", ["list(range(70_000))", "list(range(1, 400))", "np.arange(1, 400)"])
+@pytest.mark.parametrize(
+    "stages",
+    [
+        "prod(start=i)",
+        "map(lambda x: x + 1) |> prod(start=i)",
+        "filter(lambda x: x % 100 == 7) |> reduce(lambda a, x: a * x, i)",
+        "sum(i)",
+        "map(lambda x: x * i) |> sum(start=i)",
+        "reduce(max, i)",
+    ],
+)
+def test_what_loops_over_many_begin_with_is_looked_at_once(stages, source, monkeypatch):
+    """Also where they have to go the way of every loop: of products beyond 128 bits, and of long lists."""
+    found, text = [], f"xs = {source}\nfor i in range(3, 12): found.append((xs |> {stages}))"
+    firsts, first = [], Repeated._first
+    monkeypatch.setattr(Repeated, "_first", lambda self, *given: firsts.append(self) or first(self, *given))
+    Session({"found": found, "np": np}, QUIET).run_cell(text)
+    assert not firsts
+    expected = []
+    Session({"found": expected, "np": np}, Options(baseline=False, quiet=True, on="python")).run_cell(text)
+    assert [*map(type, found)] == [*map(type, expected)]
+    assert found == expected
+
+
 @pytest.mark.filterwarnings("ignore::hastega_magic.errors.IntegerOverflowWarning")
 def test_numbers_from_so_large_a_start_are_exact():
     turns = [(n, 0) for n in (1, 2, 2**63 - 3, 2**62, 2**62 + 1, -(2**63), 2**64, 5)]

@@ -1,4 +1,4 @@
-"""Products of floats whose parts overflow or vanish side by side: as one factor after the other gives them."""
+"""Products of floats whose parts overflow or vanish side by side, and of ints from a number on, as Python has them."""
 
 import math
 
@@ -7,6 +7,8 @@ import pytest
 
 from hastega_magic import hastega, pipe
 from hastega_magic.compiler.driver import Driver
+from hastega_magic.compiler.repeating import gathering
+from hastega_magic.compiler.repeating.prepared import Prepared
 from hastega_magic.compiler.sources.drawn import CHUNK
 from hastega_magic.runtime.cpu.direct import MOST
 from hastega_magic.session import Options, Session
@@ -118,3 +120,70 @@ def test_products_with_a_zero_are_ready_too(monkeypatch):
     monkeypatch.undo()
     session.run_cell("c = [h([0.0, 1.0, 2.0, 3.0]) for _ in range(5)]\n")
     assert names["c"] == [0.0] * 5
+
+
+@pytest.mark.parametrize(
+    "source", [list(range(-4, 9)), np.arange(-4, 9), range(1, 14), np.arange(20) % 2 > 0]
+)
+@pytest.mark.parametrize(
+    ("stages", "product"),
+    [
+        ("prod(start={k})", lambda xs, k: math.prod(xs, start=k)),
+        ("filter(_ > 3) |> prod(start={k})", lambda xs, k: math.prod((x for x in xs if x > 3), start=k)),
+        ("map(_ * 1) |> reduce(lambda a, x: a * x, {k})", lambda xs, k: math.prod(xs, start=k)),
+        ("map(_ * 1) |> reduce(lambda a, x: a * x)", lambda xs, k: math.prod(xs)),
+    ],
+)
+@pytest.mark.parametrize("start", ["-3", "turn", "turn + 2**63"])
+def test_products_from_a_start_are_put_together_at_once(stages, product, source, start, monkeypatch):
+    """Of elements that are left, and of none, from what partial results say."""
+    monkeypatch.setattr(gathering, "Recovery", None)
+    space = {"xs": source, "found": []}
+    text = f"for turn in range(9): found.append((xs |> {stages.format(k=start)}))"
+    Session(space, Options(baseline=False, quiet=True, on="simd")).run_cell(text)
+    xs = source.tolist() if isinstance(source, np.ndarray) else source
+    expected = [product(xs, eval(start, {"turn": turn})) for turn in range(9)]
+    assert [*map(repr, space["found"])] == [*map(repr, expected)]
+
+
+OWN = {
+    "list": [*range(1, 60)],
+    "negative": [-7] * 301,
+    "a zero": [3] * 100 + [0],
+    "array": np.arange(1, 60),
+    "bytes": np.full(200, 200, np.uint8),
+    "unsigned": np.full(5, 2**64 - 1, np.uint64),
+    "range": range(1, 9000, 7),
+    "tuple": (9, 8) * 40,
+}
+
+
+@pytest.mark.parametrize("source", OWN)
+@pytest.mark.parametrize(
+    "stages",
+    [
+        "prod",
+        "prod(start={k})",
+        "take(57) |> prod",
+        "reverse |> step(2) |> prod",
+        "reduce(lambda a, x: a * x)",
+    ],
+)
+def test_products_of_own_elements_beyond_128_bits(stages, source, monkeypatch):
+    """They are found without the way of every loop."""
+    launched, usual = [], Prepared._launched
+    monkeypatch.setattr(
+        Prepared, "_launched", lambda self, *given, **how: launched.append(self) or usual(self, *given, **how)
+    )
+    text = f"for turn in range(40): found.append((xs |> {stages.format(k='turn - 3')}))"
+    found, expected = [], []
+    Session({"xs": OWN[source], "found": found}, Options(baseline=False, quiet=True, on="simd")).run_cell(
+        text
+    )
+    many = len(launched)
+    Session(
+        {"xs": OWN[source], "found": expected}, Options(baseline=False, quiet=True, on="python")
+    ).run_cell(text)
+    assert [*map(type, found)] == [*map(type, expected)]
+    assert found == expected
+    assert not many

@@ -14,6 +14,7 @@ from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.repeating.alike import Display
 from hastega_magic.compiler.statement import Bound, Loop
+from hastega_magic.ir.fused import Fused
 from hastega_magic.ir.sinks import COMBINE, NEUTRAL
 from hastega_magic.records import changed
 from hastega_magic.syntax.closures.given import BEGINNINGS
@@ -54,8 +55,11 @@ def _by_place(place: int) -> Callable[[Display], object]:
     return lambda display: display[1][place] if len(display[1]) > place else None
 
 
-def from_anywhere(loop: Loop) -> Loop:
-    """The loop from what changes nothing on."""
+def from_anywhere(loop: Loop, fused: Fused) -> Loop:
+    """The loop from what changes nothing on. `fused`: as it is compiled, without what it began with."""
+    read = {(each.kind, each.key) for each in fused.sources}
+    given = tuple(each for each in loop.pipeline.parameters if (each[1].kind, each[1].key) in read)
+    loop = changed(loop, pipeline=changed(loop.pipeline, parameters=given))
     kind = loop.pipeline.sink.kind.removeprefix("reduce_")
     neutral = 0 if kind == "sum" else NEUTRAL[kind]
     return changed(loop, built=changed(loop.built, initial=(neutral,)))

@@ -12,10 +12,12 @@ from typing import Any
 from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.repeating.alike import Display, sources
+from hastega_magic.compiler.repeating.beyond import Beyond, product_beyond
 from hastega_magic.compiler.repeating.gathering import gathering
 from hastega_magic.compiler.repeating.left import Gather, Left
 from hastega_magic.compiler.repeating.placing import Placing, placing
 from hastega_magic.compiler.repeating.reading import Given, Words, readings
+from hastega_magic.compiler.repeating.searching import Sought, searched
 from hastega_magic.compiler.repeating.slots import Again, Number, owners_of
 from hastega_magic.compiler.repeating.tables import Varied
 from hastega_magic.compiler.run import run_loops
@@ -51,6 +53,8 @@ class Few:
     """Whether a shorter chunk is left at the end."""
     arrays: tuple[Varied, ...] = ()
     """Captured ones that may be others in each run."""
+    beyond: Beyond | None = None
+    """Finds its product where that leaves 128 bits."""
 
     def run(
         self,
@@ -81,14 +85,17 @@ class Few:
             for each in self.arrays:
                 each.enter(direct, arguments)
             arrays = direct.run(words, length)
-            if arrays is None:
-                raise Troubled
-            try:
-                return self.gather(Left(direct, arrays, operands, displays, view, tail))
-            except Again:
-                raise Untold from None
+            if arrays is not None:
+                try:
+                    return self.gather(Left(direct, arrays, operands, displays, view, tail))
+                except Again:
+                    raise Untold from None
         finally:
             direct.lock.release()
+        found = None if self.beyond is None else self.beyond(operands[0], length, view)
+        if found is None:
+            raise Troubled
+        return found
 
 
 def few(
@@ -99,13 +106,14 @@ def few(
     where: Placing | None,
     arrays: tuple[Varied, ...] = (),
     lock: Lock | None = None,
+    sought: Sought | None = None,
 ) -> Few | None:
     """The loop that ran, made ready; None where its result is of another kind, or it may take any time.
 
     `arrays`: captured ones that may be others in each run. `lock`: of all loops that are given captured numbers in the
-    same memory.
+    same memory. `sought`: another one that is run in its place.
     """
-    gather = gathering(execution, options, loop)
+    execution, gather = sought or (execution, gathering(execution, options, loop))
     compiled = execution.compiled
     body = compiled.bodies.get(compiled.first)
     if gather is None or body is None or not isinstance(body.program, Program):
@@ -114,7 +122,8 @@ def few(
     if abi.layout(body.kernel).turns:
         return None
     direct = Direct(body.kernel, body.program, execution.job.tables, lock)
-    return Few(words, direct, gather, where, bool(loop.built.tail), arrays)
+    beyond = product_beyond(execution, options, loop)
+    return Few(words, direct, gather, where, bool(loop.built.tail), arrays, beyond)
 
 
 @dataclass(frozen=True)
@@ -153,7 +162,10 @@ def before(
         view = changed(loop, built=changed(loop.built, view=probe.view))
         words = readings(operands, owned[0], numbers, workspace, execution, view)
         where = placing(bound, known, probe.number, free)
-        ready = None if words is None else few(execution, bare(loop), options, words, where, arrays, lock)
+        sought = searched(loop, execution.fused, workspace, options)
+        ready = (
+            None if words is None else few(execution, bare(loop), options, words, where, arrays, lock, sought)
+        )
         if ready is None or execution.fell_back:
             break
         known[probe.number] = execution.values[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, cast
@@ -70,7 +71,7 @@ def _common(output: Output, folds: Sequence[int], loop: Loop) -> Gather | None:
             type_ is FLOAT32 and not loop.built.initial and isinstance(value, (Expr, Complex))
         ):
             return _single(value, folds, mean=kind == "mean")
-        case _ if type_ is FLOAT32 or (loop.built.initial and kind != "reduce_add"):
+        case _ if type_ is FLOAT32 or (loop.built.initial and kind not in ("reduce_add", "reduce_mul")):
             return None
         case "sum" | "mean" if isinstance(value, Complex):
             return _complex(folds, mean=kind == "mean")
@@ -82,6 +83,8 @@ def _common(output: Output, folds: Sequence[int], loop: Loop) -> Gather | None:
             return _total(output, folds)
         case "mean" | "reduce_add":
             return _of_some(_total(output, folds), folds[-1], loop.built.initial, mean=kind == "mean")
+        case "reduce_mul" if not type_.is_float:
+            return _of_some(_int_prod(folds[0]), folds[-1], loop.built.initial, operator.mul, mean=False)
         case "var" | "std":
             return _spread(kind, folds, output.sink.ddof)
         case "prod":
@@ -203,16 +206,25 @@ def _int_prod(number: int) -> Gather:
     return product
 
 
-def _of_some(total: Callable[..., Any], counts: int, initial: tuple[Any, ...] = (), *, mean: bool) -> Gather:
+def _of_some(
+    total: Callable[..., Any],
+    counts: int,
+    initial: tuple[Any, ...] = (),
+    combine: Callable[[Any, Any], Any] = operator.add,
+    *,
+    mean: bool,
+) -> Gather:
     """A total of one element at least or behind an initial value, or the mean."""
 
     def found(left: Left) -> object:
         direct = left.direct
         count = sum(direct.partials[counts][: direct.blocks])
         if not count:
+            if initial:
+                return initial[0]
             raise Again
         value = total(left)
-        return value / count if mean else initial[0] + value if initial else value
+        return value / count if mean else combine(initial[0], value) if initial else value
 
     return found
 

@@ -25,14 +25,16 @@ from hastega_magic.compiler.repeating.few import Before, Few, Troubled, Untold, 
 from hastega_magic.compiler.repeating.given_objects import NAN, HoldsNan, exact, hands_elements_on
 from hastega_magic.compiler.repeating.placing import placing, sizes
 from hastega_magic.compiler.repeating.reading import Given, Whole
+from hastega_magic.compiler.repeating.searching import OFTEN, is_sought, searched
 from hastega_magic.compiler.repeating.slots import Again, Number, as_arrays
 from hastega_magic.compiler.repeating.spreading import Spreading, spreading
 from hastega_magic.compiler.repeating.stub import USUAL, Stub, stub
 from hastega_magic.compiler.run import run_compiled
 from hastega_magic.compiler.sources.stretches import DECIDED
-from hastega_magic.compiler.statement import Bound
+from hastega_magic.compiler.statement import Bound, Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import BeyondInt64, IntegerOverflowWarning, NotCompilable
+from hastega_magic.ir.fused import Fused
 from hastega_magic.records import changed, dataclass
 from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.cpu.direct import MOST
@@ -154,11 +156,22 @@ class Prepared:
         """Go on with the variant that has been learned: where Python computed at first, none was."""
         compiled = self.alike.execution.compiled
         body = compiled.bodies.get(compiled.first)
-        if self.few is not None and body is not None and not self.few.direct.runs(body.program):
+        if self.few is None or is_sought(self.alike.loop):  # the loop over few is another one
+            return
+        if body is not None and not self.few.direct.runs(body.program):
             ran, loop, words = self.alike.execution, self.alike.loop, self.alike.words
             lock = self.few.direct.lock
             self.few = few(ran, loop, self.options, words, self.few.placing, self.alike.arrays, lock)
             self._stub, self._runs = None, 0
+
+    def _search(self, loop: Loop, fused: Fused, workspace: Workspace) -> None:
+        """Once it has run often over few elements, these are stored, which takes a loop of its own."""
+        self._runs += 1
+        sought = searched(loop, fused, workspace, self.options) if self._runs == OFTEN else None
+        if sought is not None:
+            ran, known = self.alike.execution, self.alike
+            self.few = few(ran, known.loop, self.options, known.words, None, known.arrays, sought=sought)
+            self._runs = 0
 
     def changed(self, bound: Bound) -> set[Where] | None:
         """Variables whose numbers its functions found changed; None where anything else is different."""
@@ -264,6 +277,8 @@ class Prepared:
                 file, line = self.place
                 for text in execution.warnings:
                     warnings.warn_explicit(text, IntegerOverflowWarning, file, line)
+        elif self.few is None and self.alike.simple and is_sought(loop):
+            self._search(loop, fused, workspace)
         return execution.values[0]
 
 
@@ -301,7 +316,7 @@ def prepare(
         return None
     execution, built = found.execution, outcome.loops[0].built
     if begun is not None:
-        found = changed(found, loop=from_anywhere(found.loop))
+        found = changed(found, loop=from_anywhere(found.loop, execution.fused))
         ready = few(execution, found.loop, options, found.words, None, found.arrays)
         wide = None if ready is None else spreading(execution, found.slots, found.loop, options, found.arrays)
         combine, finds, fitting = begun
@@ -362,7 +377,8 @@ def _placed(bound: Bound, outcome: Outcome, found: Alike, options: Options, file
         return None
     known = {each.stage: value for each, value in others}
     where = placing(bound, known, free=free)
-    ready = few(found.execution, found.loop, options, found.words, where, found.arrays, lock)
+    sought = searched(outcome.loops[0], found.execution.fused, outcome.workspace, options)
+    ready = few(found.execution, found.loop, options, found.words, where, found.arrays, lock, sought)
     operands = sources(bound)
     as_arrays(operands)
     try:
