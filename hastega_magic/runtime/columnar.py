@@ -272,8 +272,16 @@ def _nulls(data: object, name: str, count: int, bools: bool) -> NullsError:
     )
 
 
+_module_of = type.__dict__["__module__"].__get__
+"""What a class was made in. It is asked like this since a class or its metaclass may have any `__module__`."""
+
+
 def _library(data: object) -> str:
-    return getattr(type(data), "__module__", "").partition(".")[0]
+    try:
+        module: object = _module_of(type(data))
+    except AttributeError:
+        return ""
+    return module.partition(".")[0] if isinstance(module, str) else ""
 
 
 __all__ = [

@@ -176,3 +176,20 @@ def test_generators_inside_one_another():
         "def f(ys):\n    return [sum(sum(sum(z for z in ys if z) + y for y in ys) for x in ys) for w in ys]"
     )
     assert _cell(text)["f"]([1, 2]) == _python(text)["f"]([1, 2])
+
+
+@pytest.mark.parametrize("text", [
+    "kind = type('', (), {'__iter__': __iter__})",
+    "kind = type('S', (), {'__iter__': __iter__, '__module__': None})",
+    "kind = type('S', (), {'__iter__': __iter__, '__module__': property(lambda self: 'pandas.core')})",
+    "class M(type):\n    __name__ = property(lambda _: events.append(0))\nkind = M('S', (), {'__iter__': __iter__})",
+    "class M(type):\n    def __getattribute__(_, name): events.append(0)\nkind = M('', (), {'__iter__': __iter__})",
+])  # fmt: skip
+def test_classes_are_asked_for_nothing(text):
+    names = _cell(
+        f"events = []\ndef __iter__(self): return iter((1, 2))\n{text}\n"
+        "xs = kind()\nevents.clear()\n"
+        "found = [x + 1 for x in xs], sum(x + 1 for x in kind()), list(map(abs, xs))"
+    )
+    assert names["found"] == ([2, 3], 5, [1, 2])
+    assert names["events"] == []

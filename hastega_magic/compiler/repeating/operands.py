@@ -78,9 +78,13 @@ def look_at(operand: object) -> None:
         )
 
 
+_name_of = type.__dict__["__name__"].__get__
+"""A class's name, which its metaclass may give otherwise."""
+
+
 def _only_python(operand: object) -> str:
-    name = type(operand).__name__
-    article = "an" if name[0] in "aeiouAEIOU" else "a"
+    name: str = _name_of(type(operand))
+    article = "an" if name.startswith(tuple("aeiouAEIOU")) else "a"
     return f"it iterates over {article} {name}, whose elements only Python can give"
 
 
