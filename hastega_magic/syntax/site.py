@@ -16,8 +16,8 @@ BOXED = "__hastega_boxed__"
 """The name that it calls to know whether `sum(xs)` is worth that: f(xs), true of arrays and columns of many numbers."""
 
 WORTH, LAID, TAKEN = "__hastega_worth__", "__hastega_laid__", "__hastega_taken__"
-"""The names that it calls to know whether it is worth trying: f(site id, *callees, *operands). LAID lays these down, in
-any case, for TAKEN to take, one after the other: f()."""
+"""The names that it calls to know whether it is worth trying: f(site id, *callees, *functions, *operands), of functions
+those that are names. LAID lays these down, in any case, for TAKEN to take, one after the other: f()."""
 
 _ids = itertools.count(1)
 

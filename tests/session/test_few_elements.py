@@ -126,6 +126,10 @@ OBSERVED = [
     "found = [step(x) for x in noted(5, 'no iterable')]",
     "found = sum(x for x in missing if x)",
     "found = missing_too(step(x) for x in missing)",
+    "found = list(map(missing, missing_too))",
+    "found = sum(filter(missing, missing_too))",
+    "from functools import reduce\nfound = reduce(missing, missing_too, missing_as_well)",
+    "xs = [1, 2]\nfound = sum(map(missing, xs))",
 ]
 
 

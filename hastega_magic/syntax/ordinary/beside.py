@@ -37,9 +37,11 @@ def beside(
     assert isinstance(callees, ast.Tuple)
     assert isinstance(functions, ast.Tuple)
     assert isinstance(operands, ast.Tuple)
-    given = {(CALLEES, n): each for n, each in enumerate(callees.elts)}
-    given |= {(OPERANDS, n): each for n, each in enumerate(operands.elts)}
     standing: dict[_Place, ast.expr] = {(FUNCTIONS, n): each for n, each in enumerate(functions.elts)}
+    given: dict[_Place, ast.expr] = {(CALLEES, n): each for n, each in enumerate(callees.elts)}
+    # Names of functions are asked for where Python does: the first that is not bound is the one it tells of.
+    given |= {place: each for place, each in standing.items() if isinstance(each, ast.Name)}
+    given |= {(OPERANDS, n): each for n, each in enumerate(operands.elts)}
     once = {place: each for place, each in given.items() if not is_constant(each)}
     again = all(isinstance(each, ast.Name) for each in once.values())
     if not all(_is_quiet(each) or (again and isinstance(each, ast.Name)) for each in own):
