@@ -197,3 +197,36 @@ def test_classes_are_asked_for_nothing(text):
     )
     assert names["found"] == ([2, 3], 5, [1, 2])
     assert names["events"] == []
+
+
+def test_a_namespace_of_the_user_s_is_asked_once():
+    text = """
+class Counted(dict):
+    def __missing__(self, name):
+        if name not in ("xs", "f"):
+            raise KeyError(name)
+        asked.append(name)
+        return [len(asked)] if name == "xs" else abs
+
+class Meta(type):
+    @classmethod
+    def __prepare__(cls, name, bases):
+        return Counted()
+
+asked = []
+class Made(metaclass=Meta):
+    ys = [x + 1 for x in xs]
+    total = sum(x + 1 for x in xs)
+    pairs = [x + y for x, y in zip(xs, xs)]
+    mapped = list(map(f, xs))
+    plain = sum(xs)
+found = Made.plain, Made.ys, Made.total, Made.pairs, Made.mapped, asked
+"""
+    assert _cell(text)["found"] == _python(text)["found"]
+
+
+def test_many_elements_are_compiled_in_classes_too():
+    session = Session({})
+    session.run_cell("class A:\n    xs = list(range(1000))\n    ys = [x * 7 for x in xs]\nfound = A.ys")
+    assert session.namespace["found"] == [x * 7 for x in range(1000)]
+    assert [each.loops for each in session.last_report.pipelines] == [1]

@@ -26,12 +26,13 @@ _Place = tuple[str, int]
 
 
 def beside(
-    made: ast.Call, code: ast.expr, own: Sequence[ast.expr], sources: Sequence[int]
+    made: ast.Call, code: ast.expr, own: Sequence[ast.expr], sources: Sequence[int], in_class: bool = False
 ) -> tuple[ast.expr, tuple[int, ...]]:
     """The call, made of its parts and the code over them, with the code beside it; alone where that would be noticed.
 
     `own`: the functions among the parts that are the user's; `sources`: the operands that are gone through. With it
-    their places among the values that are handed to WORTH or LAID.
+    their places among the values that are handed to WORTH or LAID. `in_class`: it stands in a class, whose namespace
+    may be an object of the user's that tells how often it is asked.
     """
     number, callees, functions, operands, _ = made.args
     assert isinstance(callees, ast.Tuple)
@@ -43,7 +44,7 @@ def beside(
     given |= {place: each for place, each in standing.items() if isinstance(each, ast.Name)}
     given |= {(OPERANDS, n): each for n, each in enumerate(operands.elts)}
     once = {place: each for place, each in given.items() if not is_constant(each)}
-    again = all(isinstance(each, ast.Name) for each in once.values())
+    again = not in_class and all(isinstance(each, ast.Name) for each in once.values())
     if not all(_is_quiet(each) or (again and isinstance(each, ast.Name)) for each in own):
         return made, ()
     if not again:

@@ -103,7 +103,7 @@ def recognised(
         made = ast.IfExp(many, tried, copy.deepcopy(node))
     elif parts.nest is None:
         own = [each for number, each in enumerate(parts.functions) if number not in parts.made]
-        made, asked = beside(tried, code, own, parts.sources)
+        made, asked = beside(tried, code, own, parts.sources, parts.in_class)
     found = Ordinary(
         site, tuple(parts.expected), tuple(parts.steps), parts.made, after, tuple(parts.sources),
         frozenset(parts.backwards), parts.start, parts.nest, keys_of(getattr(node, _FOR, None)),
@@ -168,7 +168,9 @@ def _consumed(node: ast.Call, parts: Parts) -> tuple[ast.expr, Callable[[Any], A
         return _reduction(node, code, parts), None
     first, others = node.args[:1], node.args[1:]
     given = {keyword.arg: keyword.value for keyword in node.keywords}
-    if consumer.folds and not others and not given and first and isinstance(first[0], ast.Name):
+    plain = not others and not given and first and isinstance(first[0], ast.Name)
+    # A class's namespace may tell how often it is asked for the name.
+    if consumer.folds and plain and not parts.in_class:
         parts.as_they_are = True
         _, inner = parts.operand(first[0])
         parts.step(consumer.sink, node.func, text="")
