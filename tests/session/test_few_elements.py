@@ -230,3 +230,28 @@ def test_many_elements_are_compiled_in_classes_too():
     session.run_cell("class A:\n    xs = list(range(1000))\n    ys = [x * 7 for x in xs]\nfound = A.ys")
     assert session.namespace["found"] == [x * 7 for x in range(1000)]
     assert [each.loops for each in session.last_report.pipelines] == [1]
+
+
+def test_many_values_are_not_lost_where_other_code_runs_in_between():
+    names = ", ".join(f"x{n}" for n in range(70))
+    sources = ", ".join(f"xs({n})" for n in range(70))
+    text = f"def f(xs):\n    return [x0 + x69 for {names} in zip({sources})]\n"
+    ours = _cell(text + "def other():\n    return [x + 1 for x in list((1, 2))]")
+    ran = 0
+
+    def traced(frame, event, _):
+        nonlocal ran
+        if frame.f_code is ours["f"].__code__:
+            frame.f_trace_opcodes = True
+            ran += ours["other"]() == [2, 3]
+            return traced
+        return None
+
+    before = sys.gettrace()
+    sys.settrace(traced)
+    try:
+        found = ours["f"](lambda n: [n])
+    finally:
+        sys.settrace(before)
+    assert found == [69]
+    assert ran > 70

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import threading
 
+from hastega_magic.syntax.ordinary.beside import MOST_LAID
+
 
 class _Laid(threading.local):
     """Those of a thread, the next one last."""
@@ -18,7 +20,7 @@ class _Laid(threading.local):
 _LAID = _Laid()
 
 
-_MOST = 64
+_MOST = 4 * MOST_LAID
 """No more are waited for: those below are of code that an interrupt ended."""
 
 

@@ -21,6 +21,9 @@ from hastega_magic.syntax.ordinary.parts import CALLEES, FUNCTIONS, OPERANDS
 from hastega_magic.syntax.ordinary.rewriting import placed
 from hastega_magic.syntax.site import LAID, TAKEN, WORTH
 
+MOST_LAID = 16
+"""No more values are laid down at once: of a thread's, so many are kept that those of code that is interrupted stay."""
+
 _PARTS = frozenset({CALLEES, FUNCTIONS, OPERANDS})
 _Place = tuple[str, int]
 
@@ -49,7 +52,7 @@ def beside(
         return made, ()
     if not again:
         order = [each for each in _in_order(code) if each is None or each in once]
-        if order[: len(once)] != [*once]:
+        if order[: len(once)] != [*once] or len(once) > MOST_LAID:
             return made, ()
         taken = {place: _taken(each) for place, each in once.items()}
         callees.elts = [taken[CALLEES, n] for n in range(len(callees.elts))]
@@ -113,4 +116,4 @@ class _Standing(ast.NodeTransformer):
         return node if node.args.args and node.args.args[0].arg == CALLEES else self.generic_visit(node)
 
 
-__all__ = ["beside"]
+__all__ = ["MOST_LAID", "beside"]
