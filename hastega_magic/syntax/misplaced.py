@@ -32,7 +32,7 @@ def note_misplaced(error: TypeError, sites: Iterable[Site], text: str, ran: Span
         said = _of_source(site) if ran == site.source_span and _BESIDE.match(str(error)) else None
         for stage in site.stages if said is None else ():
             if ran.within(stage.span):
-                said = _of_function(stage, ran_text(text, ran))
+                said = _of_function(stage, ran_text(text, ran), error)
         if said is not None:
             error.add_note(f"hastega: {said}")
             error.add_note(marked(text, ran, ran.end_col - ran.col))
@@ -42,7 +42,7 @@ def note_misplaced(error: TypeError, sites: Iterable[Site], text: str, ran: Span
 def _of_source(site: Site) -> str | None:
     """The operator that took the source before the pipe did."""
     source = _expression(site.source_text)
-    if not isinstance(source, ast.BinOp):
+    if not isinstance(source, ast.BinOp) or not site.text.startswith(site.source_text):  # in parentheses
         return None
     text = Text(site.source_text)
     left, right = text.cut(text.span(source.left)), text.cut(text.span(source.right))
@@ -53,7 +53,7 @@ def _of_source(site: Site) -> str | None:
     return f"`|>` binds weaker than `{between}`: for the pipeline alone {meant}" if plain else None
 
 
-def _of_function(stage: StageSite, ran: str) -> str | None:
+def _of_function(stage: StageSite, ran: str, error: TypeError) -> str | None:
     """What a stage is given in place of a function."""
     call = _expression(stage.text)
     if not stage.known or not isinstance(call, ast.Call):
@@ -63,6 +63,8 @@ def _of_function(stage: StageSite, ran: str) -> str | None:
         if text.cut(text.span(given)) != ran:
             continue
         if isinstance(given, ast.Call) and not given.args and not given.keywords:
+            if str(error).endswith("object is not callable"):
+                return None
             function = text.cut(text.span(given.func))
             return f"a stage is given the function itself: write `{stage.text.replace(ran, function, 1)}`"
         if not isinstance(given, ast.Call):

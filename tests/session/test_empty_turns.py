@@ -76,3 +76,11 @@ def test_a_second_source_that_shows_it_is_asked_once():
 
     turns("zip(other) |> sum", [[], [], []], "simd", {"other": Other()})
     assert Other.asked == 3
+
+
+@pytest.mark.parametrize("body", ["prod(start=2**70 + 3)", "sum(2**64 + 5)", "reduce(min, 2**64 - 1)"])
+def test_wrapped_beginnings_are_wrapped_in_every_turn(body):
+    options = Options(on="simd", int_mode="wrap", baseline=False, quiet=True)
+    session = Session({"rows": [[1, 2], [], [3], []], "out": []}, options)
+    session.run_cell(f"for xs in rows: out.append(xs |> {body})\nalone = [] |> {body}")
+    assert session.namespace["out"][1::2] == [session.namespace["alone"]] * 2

@@ -52,6 +52,7 @@ def notes(text):
         ("range(9) |> abs |> sum", "abs"),
         ("['a'] |> str.upper", "str.upper"),
         ("['1'] |> int", "int"),
+        ("[1] |> hash", "hash"),
         ("[1.5] |> round", "round"),
     ],
 )
@@ -66,6 +67,7 @@ def test_a_function_of_one_element_is_given_all(text, name):
     [
         "[[1], 2] |> sorted",
         "['a', 1] |> sorted",
+        "[[1], 2] |> set",
         "[1] |> ', '.join",
         "range(9) |> outer",  # what it calls may be wrong
         "range(9) |> plus(2)",
@@ -96,3 +98,16 @@ def test_names_in_place_of_values(text, said):
 )
 def test_where_the_names_are_not_what_is_wrong(text):
     assert not any("goes through" in note for note in notes(text))
+
+
+@pytest.mark.parametrize(
+    "end", ["sum(None)", "prod(start=None)", "max(key=lambda x: None)", "dot([1, None])", "sorted(key=print)"]
+)
+def test_where_none_is_no_element(end):
+    assert not any("is None" in note for note in notes(f"[1, 2] |> map(_ + 1) |> {end}"))
+
+
+@pytest.mark.parametrize("end", ["sum", "sum(1.5)", "prod(start=2)", "max", "sorted(reverse=True)"])
+def test_where_none_is_an_element(end):
+    said = "hastega: an element is None: does the function of `map(nothing)` return a value in every case?"
+    assert said in notes(f"def nothing(x): pass\n[1, 2] |> map(nothing) |> {end}")

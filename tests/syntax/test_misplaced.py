@@ -74,7 +74,8 @@ def test_an_operator_that_took_the_source(text, written):
 
 
 @pytest.mark.parametrize(
-    "text", ["[1] * 2.5 |> sum", "n + 'a' + 1 |> sum", "[1] + n |> sum", "n + None |> sum"]
+    "text",
+    ["[1] * 2.5 |> sum", "n + 'a' + 1 |> sum", "[1] + n |> sum", "n + None |> sum", "(n + [1]) |> sum"],
 )
 def test_an_operator_that_no_parentheses_help(text):
     assert not any("binds weaker" in note for note in raised(text))
@@ -94,6 +95,10 @@ def test_an_operator_that_no_parentheses_help(text):
 )
 def test_an_argument_that_is_no_function(text, given, said):
     assert raised(text, xs=range(3)) == [f"hastega: {said}", marked(text, given)]
+
+
+def test_what_is_called_but_is_no_function_is_none_for_a_stage():
+    assert not any("itself" in note for note in raised("[1] |> map(n())"))
 
 
 def test_an_assignment_in_place_of_a_comparison():

@@ -41,8 +41,9 @@ def once(stage: BoundStage, error: Exception) -> str:
         return ""
     if not isinstance(error, (TypeError, ValueError)) or not _OF_ALL.search(said):
         return ""
-    # `sorted` says that of its elements.
-    if "supported between" in said and not isinstance(stage.callee, FunctionType):
+    # `sorted` and `set` say that of their elements.
+    of_elements = "supported between" in said or ("unhashable" in said and stage.callee is not hash)
+    if of_elements and not isinstance(stage.callee, FunctionType):
         return ""
     name = stage.site.text
     return f"`{name}` is called once, with all elements: `map({name})` calls it for each"
@@ -58,9 +59,17 @@ _OF_OPERANDS = re.compile(r"operand type|not supported between|must be real numb
 """What Python says of operands, and not of what was to be called."""
 
 
-def of_none(before: Sequence[BoundStage], error: Exception) -> str:
-    """What helps where an element is None: most often a function without `return` gave it."""
+_NUMBERS = frozenset({bool, int, float, complex})
+
+
+def of_none(stage: BoundStage, before: Sequence[BoundStage], error: Exception) -> str:
+    """What helps where an element is None: most often a function without `return` gave it.
+
+    Not where what the stage itself was given may be None, or give it, as a key does.
+    """
     said = str(error)
+    if any(type(each) not in _NUMBERS for each in (*stage.args, *stage.kwargs.values())):
+        return ""
     if not isinstance(error, TypeError) or "NoneType" not in said or not _OF_OPERANDS.search(said):
         return ""
     maps = [stage for stage in before if stage.callee is None and stage.site.name == "map"]

@@ -133,7 +133,8 @@ class Repeated:
                 return value
         self.fail(source, displays)
         found = UNTOLD
-        if self._forms and not self.options.strict:
+        cuts = self.options.int_mode == "wrap"  # also what a reduction begins with
+        if self._forms and not self.options.strict and not cuts:
             sites = self.site.stages
             calls = [(site.name, *display) for site, display in zip(sites, displays, strict=True)]
             found = of_nothing(source, calls)
