@@ -76,30 +76,62 @@ def _mapped(value: Value, new: Mapping[Expr, Expr]) -> Value:
 
 def fuse(pipelines: Sequence[Pipeline], tables: tuple[Table, ...] = ()) -> Fused:
     """One loop that computes all the pipelines, whose sources have one length; "result" sources name earlier ones."""
-    group = tuple(pipelines)
-    same, sources = _sameness(group)
-    known = _fused.get((group, same))
-    loop, before = _fused.put((group, same), (_made(group), sources)) if known is None else known
-    places = {id(source): place for place, source in enumerate(before)}
+    made, sources = _lately(pipelines)
+    loop = made.loop
+    places = {id(source): place for place, source in enumerate(made.sources)}
     return Fused(
-        tuple(sources[places[id(source)]] for source in loop.sources),
+        tuple([sources[places[id(source)]] for source in loop.sources]),
         tables,
-        tuple(changed(output, sink=each.sink) for output, each in zip(loop.outputs, group, strict=True)),
+        tuple([
+            changed(output, name=each.name, sink=each.sink)
+            for output, each in zip(loop.outputs, pipelines, strict=True)
+        ]),
         tuple(loop.effects),
         {},
         loop.spans,
-    )
+    )  # fmt: skip
 
 
-_fused: Latest[tuple[tuple[Pipeline, ...], object], tuple[_Loop, list[Source]]] = Latest(64)
-"""Loops of groups that were fused lately, with the sources that they had then: cells run again and again."""
+def elements(pipelines: Sequence[Pipeline]) -> Sequence[Sequence[Value]]:
+    """For each pipeline the element of its source, and that after each stage, as nodes of the fused loop."""
+    return _lately(pipelines)[0].elements
 
 
-def _made(group: Sequence[Pipeline]) -> _Loop:
-    loop = _Loop()
-    for pipeline in group:
-        _Part(loop, pipeline).run()
-    return loop
+@dataclass(frozen=True)
+class _Made:
+    """A loop with what its pipelines' elements are, and all sources that these had when it was made."""
+
+    loop: _Loop
+    elements: Sequence[Sequence[Value]]
+    sources: Sequence[Source]
+
+
+_made: Latest[object, _Made] = Latest(64)
+"""Loops of groups that were fused lately: cells run again and again."""
+
+
+def _lately(pipelines: Sequence[Pipeline]) -> tuple[_Made, Sequence[Source]]:
+    """The loop of the pipelines, or of such that differ in nothing that fusion asks for; and their own sources."""
+    same, sources = _sameness(pipelines)
+    key = _shape(pipelines), same
+    found = _made.get(key)
+    if found is None:
+        loop = _Loop()
+        values = [_Part(loop, pipeline).run() for pipeline in pipelines]
+        found = _made.put(key, _Made(loop, values, sources))
+    return found, sources
+
+
+def _shape(group: Sequence[Pipeline]) -> tuple[Pipeline, ...]:
+    """The pipelines without what fusion does not read: their names, and how sources are called and where they end."""
+    numbers: dict[str, str] = {}
+    found: list[Pipeline] = []
+    for number, each in enumerate(group):
+        source = each.source
+        name = numbers.get(source.name, source.name) if source.kind == "result" else ""
+        numbers[each.name] = own = str(number)
+        found.append(changed(each, name=own, source=changed(source, name=name, interval=None)))
+    return tuple(found)
 
 
 def _sameness(group: Sequence[Pipeline]) -> tuple[object, list[Source]]:
@@ -112,17 +144,11 @@ def _sameness(group: Sequence[Pipeline]) -> tuple[object, list[Source]]:
         for source in (*each.sources, *each.sink.init, *(source for _, source in each.parameters)):
             found += (source, *source.parts)
     numbers: dict[tuple[str, int], int] = {}
-    same = tuple(numbers.setdefault((source.kind, source.key), len(numbers)) for source in found)
-    functions = (
+    same = tuple([numbers.setdefault((source.kind, source.key), len(numbers)) for source in found])
+    functions = [
         function for each in group for function in (*(stage.fn for stage in each.stages), each.sink.fn)
-    )
-    return (same, tuple(id(each.spans) for each in functions if each is not None)), found
-
-
-def elements(pipelines: Sequence[Pipeline]) -> list[list[Value]]:
-    """For each pipeline the element of its source, and that after each stage, as nodes of the fused loop."""
-    loop = _Loop()
-    return [_Part(loop, pipeline).run() for pipeline in pipelines]
+    ]
+    return (same, tuple([frozenset(each.spans.items()) for each in functions if each is not None])), found
 
 
 def can_fuse(group: Sequence[Pipeline], candidate: Pipeline) -> bool:
