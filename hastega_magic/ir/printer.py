@@ -27,7 +27,8 @@ from hastega_magic.types import BOOL, Either
 Line = tuple[str, Expr | None]
 """A line, and the node that it defines."""
 
-_NOTE_COLUMN = 64
+NOTE_COLUMN = 64
+"""Where a line's note begins, behind what it is indented by."""
 
 
 def print_pipeline(pipeline: Pipeline) -> str:
@@ -68,7 +69,7 @@ def print_expr(root: Expr) -> str:
 def fused_lines(fused: Fused) -> list[Line]:
     """`print_fused` by lines."""
     names = _Names(fused.sources, fused.tables)
-    lines: list[Line] = [("fused", None), *_heads(fused.sources, fused.tables)]
+    lines: list[Line] = [("fused", None), *heads(fused.sources, fused.tables)]
     lines += _indented(names.definitions(fused.roots(), fused.ranges, fused.spans))
     lines += [(f"  {_effect(effect, names)}", None) for effect in fused.effects]
     lines += [(f"  {_output(output, names)}", None) for output in fused.outputs]
@@ -86,7 +87,7 @@ def kernel_lines(kernel: Kernel) -> list[Line]:
     head += ", streaming stores" if schedule.stream else ""
     head += f", prefetch {schedule.prefetch}" if schedule.prefetch else ""
     head += ", lanes refilled" if schedule.refill else ""
-    lines: list[Line] = [(head, None), *_heads(kernel.sources, kernel.tables), ("  loop", None)]
+    lines: list[Line] = [(head, None), *heads(kernel.sources, kernel.tables), ("  loop", None)]
     for statement in kernel.body:
         needed = names.definitions(nodes_of(statement), kernel.ranges, kernel.spans)
         lines += _indented(needed, "    ")
@@ -201,7 +202,7 @@ class _Names:
         if node.args:
             return f"{node.op} {', '.join(map(self.use, node.args))}"
         if node.op == "load":
-            return f"load {_named(self._sources, node.value, 'source')}"
+            return f"load {named(self._sources, node.value, 'source')}"
         if node in self.parameters:
             return f"{node.op} {self.parameters[node]}"
         return node.op if node.value is None else f"{node.op} {node.value}"
@@ -216,16 +217,16 @@ class _Names:
             case "const":
                 return constant_text(value.value)
             case "table":
-                return f"@{_named(self.tables, value.value, 'table')}"
+                return f"@{named(self.tables, value.value, 'table')}"
             case "length":
-                return f"len @{_named(self.tables, value.value, 'table')}"
+                return f"len @{named(self.tables, value.value, 'table')}"
             case "carry" | "outer":
                 return self._leaves[value]
             case _:
                 return f"%{self._numbers[value]}"
 
 
-def _named(things: Sequence[Source] | Sequence[Table], slot: object, kind: str) -> str:
+def named(things: Sequence[Source] | Sequence[Table], slot: object, kind: str) -> str:
     """The user's name where it says which one is meant, or the number."""
     if not isinstance(slot, int) or not 0 <= slot < len(things):
         return f"{kind}{slot}"
@@ -237,7 +238,7 @@ def _named(things: Sequence[Source] | Sequence[Table], slot: object, kind: str) 
 def _parameters(pipeline: Pipeline) -> dict[Expr, str]:
     """The user's names of captured numbers: those that stand for them have numbers that say nothing to a reader."""
     numbers = [source for _, source in pipeline.parameters]
-    return {node: _named(numbers, slot, "captured") for slot, (node, _) in enumerate(pipeline.parameters)}
+    return {node: named(numbers, slot, "captured") for slot, (node, _) in enumerate(pipeline.parameters)}
 
 
 def _joined(lines: Iterable[Line]) -> str:
@@ -250,17 +251,22 @@ def _indented(lines: Iterable[Line], by: str = "  ") -> Iterator[Line]:
 
 def _noted(text: str, spans: Sequence[Span]) -> str:
     """The text with the cell's line numbers behind it."""
+    told = note(spans)
+    return f"{text:<{NOTE_COLUMN}}{told}" if told else text
+
+
+def note(spans: Sequence[Span]) -> str:
+    """The cell's line numbers; "" where there are none."""
     numbers = sorted({span.line for span in spans if span.line > 0}) if spans else ()
-    if not numbers:
-        return text
-    return f"{text:<{_NOTE_COLUMN}}; line{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
+    return f"; line{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}" if numbers else ""
 
 
-def _heads(sources: Sequence[Source], tables: Sequence[Table]) -> Iterator[Line]:
+def heads(sources: Sequence[Source], tables: Sequence[Table]) -> Iterator[Line]:
+    """What is told of each source and table, before a loop."""
     for number, source in enumerate(sources):
-        yield f"  {_source(source, _named(sources, number, 'source'))}", None
+        yield f"  {_source(source, named(sources, number, 'source'))}", None
     for number, table in enumerate(tables):
-        yield f"  {_table(table, _named(tables, number, 'table'))}", None
+        yield f"  {_table(table, named(tables, number, 'table'))}", None
 
 
 def _source(source: Source, name: str | None = None) -> str:

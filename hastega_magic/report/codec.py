@@ -324,6 +324,8 @@ def _lanes(data: Record) -> model.Lanes | None:
 
 
 def _step(value: object) -> model.LaneStep:
+    if isinstance(value, model.LaneStep):
+        return value
     step = record(value)
     values = many(step.get("values"), text)
     active = many(step.get("active"), lambda each: each is not False)

@@ -15,20 +15,23 @@ from __future__ import annotations
 
 import itertools
 import operator
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import field
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from hastega_magic.compiler.execute import Execution
-from hastega_magic.compiler.telling.listings import present
+from hastega_magic.compiler.telling.listings import last_form
 from hastega_magic.ir.expr import Expr, Value, flatten
 from hastega_magic.ir.fused import Fused, Output
 from hastega_magic.ir.interpreter import element_seen
-from hastega_magic.ir.printer import fused_lines
 from hastega_magic.ir.seen import Seen, Unfinished
-from hastega_magic.records import dataclass
+from hastega_magic.ir.template import Filling
+from hastega_magic.records import changed, dataclass
+from hastega_magic.report.model import LaneStep
 from hastega_magic.types import Complex, Either
+
+if TYPE_CHECKING:
+    from hastega_magic.compiler.loops import CompiledLoop
 
 _MOST_LANES = 16
 _WORK_ITEMS = 8
@@ -46,9 +49,6 @@ MORE = "…"
 
 _WIDTH = 12
 """Characters of a value."""
-
-_NOTE = re.compile(r"\s*; lines? [\d, ]+$")
-"""Where a line comes from, at its end."""
 
 Element = tuple[object, ...]
 
@@ -78,14 +78,34 @@ class _Recorded:
 
 
 @dataclass(frozen=True)
-class _Known:
-    """A lane view that was made before, and what it was made of."""
+class _Row:
+    """A step without its text: a line of the fused IR, from 1, and in which turns of loops it is."""
 
+    line: int
+    turn: str
+    values: tuple[str, ...]
+    active: tuple[bool, ...]
+
+
+@dataclass(frozen=True)
+class _Made:
+    """The rows of some elements, what they were made of, and all steps that there are."""
+
+    lanes: int
     elements: Sequence[Element]
     kinds: Sequence[str]
-    heads: object
     tables: Sequence[_Recorded]
-    lanes: dict[str, object]
+    rows: Sequence[_Row]
+    total: int
+
+
+@dataclass(frozen=True)
+class _Known:
+    """A lane view that was made before: the rows, how the cell called things, and the view."""
+
+    made: _Made
+    heads: object
+    view: dict[str, object]
 
 
 def lane_view(execution: Execution, above: int = 0) -> dict[str, object]:
@@ -93,34 +113,50 @@ def lane_view(execution: Execution, above: int = 0) -> dict[str, object]:
     found = _lane_view(execution)
     if not above:
         return found
-    steps = cast("Sequence[dict[str, Any]]", found["steps"])
-    return {**found, "steps": tuple({**step, "line": step["line"] + above} for step in steps)}
+    steps = cast("Sequence[LaneStep]", found["steps"])
+    return {**found, "steps": tuple([changed(step, line=step.line + above) for step in steps])}
 
 
 def _lane_view(execution: Execution) -> dict[str, object]:
-    """The same as before where the loop and its first elements are."""
-    compiled = execution.compiled
+    """The same as before where the loop, its first elements, and the names of the cell are."""
+    compiled, now = execution.compiled, execution.fused
+    last = compiled.pictures.get("lanes")
+    known = last if isinstance(last, _Known) else None
+    made = _rows(execution, None if known is None else known.made)
+    heads = (now.sources, now.tables, [each.name for each in now.outputs])
+    if known is not None and known.made is made and known.heads == heads:
+        return known.view
+    texts = [text.strip() for text, _ in last_form(compiled).plain(Filling(now))]
+    old = () if known is None or known.made is not made else cast("Sequence[LaneStep]", known.view["steps"])
+    before = {(each.line, each.text): each for each in old}  # which are the same but for names
+    steps: list[LaneStep] = []
+    for row in made.rows:
+        text = texts[row.line - 1] + row.turn
+        steps.append(before.get((row.line, text)) or LaneStep(row.line, text, row.values, row.active))
+    view: dict[str, object] = {"lanes": made.lanes, "steps": tuple(steps), "total": made.total}
+    compiled.pictures["lanes"] = _Known(made, heads, view)
+    return view
+
+
+def _rows(execution: Execution, known: _Made | None) -> _Made:
+    """What the first elements come to; `known`, where they are what they were."""
     lanes = _count(execution)
     columns = [column.data[: min(lanes, execution.length)] for column in execution.columns]
     elements = list(zip(*map(_listed, columns), strict=True))
     # 1, 1.0 and True are equal, but not the same element.
     kinds = [type(value).__name__ for element in elements for value in element]
     tables = [table.data for table in execution.job.tables]
-    now = execution.fused
-    heads = (lanes, now.sources, now.tables, [(each.name, each.sink) for each in now.outputs])
-    known = compiled.pictures.get("lanes")
     if (
-        isinstance(known, _Known)
-        and (known.elements, known.kinds, known.heads) == (elements, kinds, heads)
+        known is not None
+        and (known.lanes, known.elements, known.kinds) == (lanes, elements, kinds)
         and all(old.unchanged(new) for old, new in zip(known.tables, tables, strict=True))
     ):
-        return known.lanes
+        return known
     recorded = [_Recorded(table) for table in tables]
-    found = _view(present(compiled.fused, now), elements, recorded, lanes)
+    rows, total = _view(execution.compiled, elements, recorded, lanes)
     for table in recorded:
         table.data = None  # the compiled loop outlives the user's array
-    compiled.pictures["lanes"] = _Known(elements, kinds, heads, recorded, found)
-    return found
+    return _Made(lanes, elements, kinds, recorded, rows, total)
 
 
 def _count(execution: Execution) -> int:
@@ -151,27 +187,27 @@ _Listed = Sequence[tuple[int, str, Expr | None]]
 
 
 def _view(
-    form: Fused, elements: Sequence[Element], tables: Sequence[_Recorded], lanes: int
-) -> dict[str, object]:
+    compiled: CompiledLoop, elements: Sequence[Element], tables: Sequence[_Recorded], lanes: int
+) -> tuple[Sequence[_Row], int]:
+    """The rows to be shown, and how many there are."""
+    form = compiled.fused
     ran = [_lane(form, element, tables, number, lanes) for number, element in enumerate(elements)]
-    lines = fused_lines(form)
+    lines = last_form(compiled).plain(Filling(form))
     listed = [(number, text, node) for number, (text, node) in enumerate(lines, 1)]
-    ends: list[dict[str, object]] = []
+    ends: list[_Row] = []
     first = len(lines) - len(form.outputs)
-    for place, output in enumerate(form.outputs):
+    for place, output in enumerate(form.outputs, 1):
         taken = [_taken(lane, output) if _takes(lane, output.mask) else None for lane in ran]
-        ends.append(_step(first + place + 1, lines[first + place][0], taken, lanes))
+        ends.append(_row(first + place, taken, lanes))
     ends = ends[:_MOST_STEPS]
     room = _MOST_STEPS - len(ends)
     found = (list(_steps(listed, ran, lanes, turns)) for turns in range(_TURNS, 0, -1))
     steps = next((each for each in found if len(each) <= room), list(_steps(listed, ran, lanes, 1)))
-    return {"lanes": lanes, "steps": (*steps[:room], *ends), "total": len(steps) + len(form.outputs)}
+    return (*steps[:room], *ends), len(steps) + len(form.outputs)
 
 
-def _steps(
-    listed: _Listed, ran: _Lanes, lanes: int, turns: int, turn: str = ""
-) -> Iterator[dict[str, object]]:
-    """A step for each value, those of loops' first turns behind each other. `turn`: which one these lines are of."""
+def _steps(listed: _Listed, ran: _Lanes, lanes: int, turns: int, turn: str = "") -> Iterator[_Row]:
+    """A row for each value, those of loops' first turns behind each other. `turn`: which one these lines are of."""
     at = 0
     while at < len(listed):
         number, text, node = listed[at]
@@ -179,12 +215,10 @@ def _steps(
         if node is None:
             continue
         if node.op != "turns":
-            yield _step(
-                number, text, [None if lane is None else _of(lane, node) for lane in ran], lanes, turn
-            )
+            yield _row(number, [None if lane is None else _of(lane, node) for lane in ran], lanes, turn)
             continue
         made = [None if lane is None else _turns_made(lane, node) for lane in ran]
-        yield _step(number, text, made, lanes, turn)
+        yield _row(number, made, lanes, turn)
         depth = _depth(text)
         body = [*itertools.takewhile(lambda line, depth=depth: _depth(line[1]) > depth, listed[at:])]
         at += len(body)
@@ -252,16 +286,10 @@ def _taken(lane: _Lane, output: Output) -> str | None:
     return short(sum(map(operator.mul, output.weights, cast("list[int]", parts))))
 
 
-def _step(
-    line: int, text: str, values: Sequence[str | None], lanes: int, turn: str = ""
-) -> dict[str, object]:
+def _row(line: int, values: Sequence[str | None], lanes: int, turn: str = "") -> _Row:
     padded = [*values, *[None] * (lanes - len(values))]
-    return {
-        "line": line,
-        "text": _NOTE.sub("", text).strip() + turn,
-        "values": ["" if each is None else each for each in padded],
-        "active": [each is not None for each in padded],
-    }
+    active = tuple([each is not None for each in padded])
+    return _Row(line, turn, tuple([each or "" for each in padded]), active)
 
 
 def short(value: object) -> str:

@@ -80,7 +80,7 @@ def shown(
         text = Text(normalise(cell))
         beside = _beside(compiled, number, body.lines, asked, options)
         links = _links(beside.numbers, now, pipelines, text) if known is None else known.links
-        passes = pass_texts(compiled, now, pipelines, body.kernel)
+        passes = pass_texts(compiled, number, now, pipelines)
         known = body.shown = Shown(cell, passes, links, places, now.sources, beside.others)
     return known
 

@@ -1,25 +1,27 @@
 """The printed forms of a compiled loop, as the report shows them: with the sources and places of this run's cell.
 
-A loop that was compiled for an earlier cell is printed with the names and line numbers of the present one.
+A loop is printed once; a cell fills in its own names and line numbers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from hastega_magic.ir.expr import Expr, leaf, postorder
 from hastega_magic.ir.fused import Fused
 from hastega_magic.ir.kernel import Assume, Guard, Kernel, Statement, nodes_of
-from hastega_magic.ir.origins import Origins, placed
+from hastega_magic.ir.origins import Origins
 from hastega_magic.ir.pipeline import Pipeline, Source
-from hastega_magic.ir.printer import kernel_places, print_fused, print_kernel, print_lines, print_pipeline
-from hastega_magic.passes.pipelines import CPU, FUSE, State
+from hastega_magic.ir.printer import kernel_places, print_lines, print_pipeline
+from hastega_magic.ir.template import Filling, Template
+from hastega_magic.passes.pipelines import CPU, FUSE, Pass, State
 from hastega_magic.report.model import PassText
 
 if TYPE_CHECKING:
     from hastega_magic.compiler.loops import CompiledLoop
+
+T = TypeVar("T")
 
 Key = Expr | int
 """What a line belongs to: a node of the written loop, the number of one of its outputs, or all of it."""
@@ -28,31 +30,54 @@ LOOP = -1
 
 
 def pass_texts(
-    compiled: CompiledLoop, now: Fused, pipelines: Sequence[Pipeline], kernel: Kernel
+    compiled: CompiledLoop, number: int, now: Fused, pipelines: Sequence[Pipeline]
 ) -> tuple[PassText, ...]:
-    """The form after each pass. `now`: the loop as this cell has it, only fused; `kernel`: of the variant shown."""
-    written = "\n".join(map(print_pipeline, pipelines))
+    """The form after each pass. `now`: the loop as this cell has it, only fused; `number`: the variant shown."""
+    filling = Filling(now)
     found = [
-        PassText("pipeline", "The statements as they were written.", written),
-        PassText(FUSE.name, FUSE.doc, print_fused(now)),
+        PassText(
+            "pipeline", "The statements as they were written.", "\n".join(map(print_pipeline, pipelines))
+        )
     ]
-    for each, state in compiled.steps:
-        text = print_fused(present(state.loop, now))
-        checks = [text for text, _ in _variant_lines(state)]
-        found.append(PassText(each.name, each.doc, "\n".join([text, *checks]) if checks else text))
-    shown = replace(kernel, sources=now.sources, tables=now.tables, spans=placed(kernel.origins, now.spans))
-    found += [PassText(each.name, each.doc, print_kernel(shown)) for each in CPU]
+    found += [
+        PassText(
+            each.name, each.doc, "\n".join([form.text(filling), *checks]) if checks else form.text(filling)
+        )
+        for each, form, checks in _forms(compiled)
+    ]
+    kernel = _kept(compiled, f"kernel {number}", lambda: Template.of_kernel(compiled.bodies[number].kernel))
+    text = kernel.text(filling)
+    found += [PassText(each.name, each.doc, text) for each in CPU]
     return tuple(found)
 
 
-def present(form: Fused, now: Fused) -> Fused:
-    """A later form of a loop with the sources, names and places of the loop as it is now."""
-    outputs = tuple(
-        replace(each, name=own.name, sink=own.sink)
-        for each, own in zip(form.outputs, now.outputs, strict=True)
-    )
-    places = placed(form.origins, now.spans)
-    return replace(form, sources=now.sources, tables=now.tables, outputs=outputs, spans=places)
+_Form = tuple[Pass, Template, Sequence[str]]
+
+
+def _forms(compiled: CompiledLoop) -> Sequence[_Form]:
+    """The fused loop after each pass, with what is checked then."""
+
+    def made() -> list[_Form]:
+        found: list[_Form] = [(FUSE, Template.of_fused(compiled.written), ())]
+        for each, state in compiled.steps:
+            checks = [text for text, _ in _variant_lines(state)]
+            found.append((each, Template.of_fused(state.loop), checks))
+        return found
+
+    return _kept(compiled, "forms", made)
+
+
+def last_form(compiled: CompiledLoop) -> Template:
+    """The loop as it is compiled: `compiled.fused`."""
+    return _forms(compiled)[-1][1]
+
+
+def _kept(compiled: CompiledLoop, kind: str, make: Callable[[], T]) -> T:
+    """What all cells of the loop's structure share."""
+    found = compiled.pictures.get(kind)
+    if found is None:
+        found = compiled.pictures[kind] = make()
+    return cast("T", found)
 
 
 def fused_keys(state: State, written: Fused) -> list[tuple[Key, ...]]:
