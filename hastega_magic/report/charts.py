@@ -9,7 +9,7 @@ from functools import lru_cache
 from hastega_magic.records import dataclass
 from hastega_magic.report import svg, units
 from hastega_magic.report.escape import one_line, shorten, visible
-from hastega_magic.report.graph import layered
+from hastega_magic.report.graph import Edge, Layout, layered
 from hastega_magic.report.model import Graph, GraphNode
 from hastega_magic.report.once import once
 from hastega_magic.report.verdict import Step
@@ -53,7 +53,7 @@ class Row:
 @once
 def graph_image(graph: Graph, caption: str) -> str:
     """The graph as an `<img>`; its alt text names the stages in order."""
-    names = shorten(" → ".join(shorten(node.label or node.id, 60) for node in graph.nodes), 1000)
+    names = shorten(" → ".join([shorten(node.label or node.id, 60) for node in graph.nodes]), 1000)
     return svg.image(graph_svg(graph, caption), f"{caption}: {names}")
 
 
@@ -63,14 +63,14 @@ def graph_svg(graph: Graph, caption: str) -> str:
     texts = {node.id: _node_lines(node, node.id in labelled) for node in graph.nodes}
     sizes = {
         node: (
-            max(120.0, *(svg.text_width(t, s, mono=m) + 24 for t, s, m in lines)),
+            max(120.0, *[svg.text_width(t, s, mono=m) + 24 for t, s, m in lines]),
             len(lines) * _LEADING + 14,
         )
         for node, lines in texts.items()
     }
     labels = {(e.source, e.target): svg.wrapped(one_line(e.label), 30, 2) for e in graph.edges if e.label}
     drop = 30.0 + 14 * max((len(lines) for lines in labels.values()), default=0)
-    plan = layered(sizes, [(e.source, e.target) for e in graph.edges], drop=drop)
+    plan = _laid(tuple(sizes.items()), tuple([(e.source, e.target) for e in graph.edges]), drop)
     words: list[tuple[float, float, str, str]] = []
     for edge, lines in labels.items():
         if edge not in plan.paths:
@@ -101,16 +101,23 @@ def graph_svg(graph: Graph, caption: str) -> str:
         body.append(svg.text(x + left, y + top, line, size=11, fill=svg.MUTED, anchor=side, halo=True))
     for node in graph.nodes:
         at = plan.places[node.id]
-        body += _node(node, texts[node.id], at.x + left, at.y + top, at.width, at.height)
+        body.append(_node(node.kind, texts[node.id], at.x + left, at.y + top, at.width, at.height))
     title = svg.text(_PAD, 22, caption, bold=True)
     return svg.document(right, plan.height + top + _PAD, [title, *body])
 
 
-def _node_lines(node: GraphNode, told_by_edge: bool) -> list[tuple[str, float, bool]]:
-    """The lines in a box, each with its size and whether it is code.
+@lru_cache(maxsize=64)
+def _laid(sizes: tuple[tuple[str, tuple[float, float]], ...], edges: tuple[Edge, ...], drop: float) -> Layout:
+    return layered(dict(sizes), edges, drop=drop)
 
-    What the arrow below tells is not said twice.
-    """
+
+_Lines = tuple[tuple[str, float, bool], ...]
+"""The lines in a box, each with its size and whether it is code."""
+
+
+@lru_cache(maxsize=256)
+def _node_lines(node: GraphNode, told_by_edge: bool) -> _Lines:
+    """What stands in a box; what the arrow below tells is not said twice."""
     kind = {"barrier": "✗ barrier: runs in Python", "stage": ""}.get(node.kind, node.kind)
     lines = [(kind, 11.0, False)] if kind else []
     lines += [(line, 12.0, True) for line in svg.wrapped(visible(node.label or node.id), 36, 14)]
@@ -123,14 +130,13 @@ def _node_lines(node: GraphNode, told_by_edge: bool) -> list[tuple[str, float, b
         lines += [(part, 11.0, False) for fact in facts for part in svg.wrapped(fact, 40, 2)]
     if node.reason:
         lines += [(line, 11.0, False) for line in svg.wrapped(one_line(node.reason), 40, 4)]
-    return lines
+    return tuple(lines)
 
 
-def _node(
-    node: GraphNode, lines: list[tuple[str, float, bool]], x: float, y: float, width: float, height: float
-) -> list[str]:
-    fill, rim, radius = _KINDS.get(node.kind, _KINDS["stage"])
-    barrier = node.kind == "barrier"
+@lru_cache(maxsize=256)
+def _node(kind: str, lines: _Lines, x: float, y: float, width: float, height: float) -> str:
+    fill, rim, radius = _KINDS.get(kind, _KINDS["stage"])
+    barrier = kind == "barrier"
     out = [
         svg.rect(x - width / 2, y, width, height, fill=fill, stroke=rim, rx=radius, pen=2 if barrier else 1.2)
     ]
@@ -138,7 +144,7 @@ def _node(
         base = y + 7 + _LEADING * i + 12
         ink = svg.INK if code else (svg.ALARM if barrier else svg.MUTED)
         out.append(svg.text(x - width / 2 + 12, base, line, size=size, mono=code, fill=ink))
-    return out
+    return "".join(out)
 
 
 # --------------------------------------------------------------------------------------- the time bar

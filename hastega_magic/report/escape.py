@@ -66,6 +66,7 @@ def sentence(text: str) -> str:
     return markup(together(text))
 
 
+@lru_cache(4096)
 def columns(text: str) -> int:
     """How many terminal columns the text takes; East Asian characters and emoji take two."""
     if text.isascii():
@@ -74,6 +75,7 @@ def columns(text: str) -> int:
     return len(text) + len(wide.findall(text))
 
 
+@lru_cache(4096)
 def shorten(text: str, limit: int) -> str:
     """One line of at most `limit` columns, cut with an ellipsis where longer."""
     line = one_line(text)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from functools import lru_cache
+from operator import itemgetter
 
 from hastega_magic.report import units
 from hastega_magic.report.escape import markup, one_line, sentence
-from hastega_magic.report.listing import Excerpt, changes, excerpt, hot_loop, shortened
+from hastega_magic.report.listing import Excerpt, all_shortened, changes, excerpt, hot_loop
 from hastega_magic.report.model import Code, PassText
 
 LINES = 80
@@ -121,12 +122,12 @@ def _passes(code: Code, limit: int) -> str:
 @lru_cache(maxsize=256)
 def _pass(step: PassText, before: str, number: int, limit: int) -> str:
     lines = changes(before, step.text)
-    added = sum(line.startswith("+") for line in lines)
-    removed = sum(line.startswith("-") for line in lines)
+    signs = [line[0] for line in lines]
+    added, removed = signs.count("+"), signs.count("-")
     told = f"+{added} −{removed} lines" if lines else "no change"
     doc = f"<div>{markup(one_line(step.doc))}</div>" if step.doc else ""
     if lines:
-        body = doc + pre(_coloured([shortened(line, limit) for line in lines[:limit]]))
+        body = doc + pre(_coloured(all_shortened(lines[:limit], limit)))
         body += _cut(Excerpt("", 1, min(limit, len(lines)), len(lines)))
     else:
         body = doc
@@ -138,7 +139,8 @@ def _pass(step: PassText, before: str, number: int, limit: int) -> str:
 def _coloured(lines: Sequence[str]) -> str:
     """Lines of a diff: their signs say what they are, the backgrounds only repeat it."""
     parts: list[str] = []
-    for sign, group in itertools.groupby(lines, lambda line: line[0] if line[0] in _DIFF else ""):
-        text = "\n".join(markup(line) for line in group)
+    signs = [line[0] if line[0] in _DIFF else "" for line in lines]
+    for sign, group in itertools.groupby(zip(signs, lines, strict=True), itemgetter(0)):
+        text = "\n".join([markup(line) for _, line in group])
         parts.append(f'<span style="{_DIFF[sign]}">{text}</span>' if sign else text)
     return "\n".join(parts)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from hastega_magic.report.escape import columns, one_line, shorten
-from hastega_magic.report.model import Lanes
+from hastega_magic.report.model import Lanes, LaneStep
 
 DEAD = "–"
 MOST_STEPS = 40
@@ -17,23 +18,34 @@ _TYPED = re.compile(r"^(%\d+): (?!turns)[^=]*= ")
 def lanes_text(lanes: Lanes, most: int = MOST_STEPS) -> str:
     """Columns aligned for a fixed-width font; a lane that takes no part in a step has a dash there."""
     steps = lanes.steps[:most]
-    count = min(_MOST_LANES, max((len(step.values) for step in steps), default=0))
-    rows = [["line", "", *(f"lane {number}" for number in range(count))]]
-    for step in steps:
-        values = [
-            (shorten(value, 18) if value else DEAD) if alive else DEAD
-            for value, alive in zip(step.values[:count], step.active, strict=False)
-        ]
-        values += [DEAD] * (count - len(values))
-        text = shorten(_TYPED.sub(r"\1 = ", one_line(step.text)), 36)
-        rows.append([str(step.line or ""), text, *values])
-    widths = [max(columns(row[place]) for row in rows) for place in range(count + 2)]
+    count = min(_MOST_LANES, max([len(step.values) for step in steps], default=0))
+    rows = [
+        ("line", "", *[f"lane {number}" for number in range(count)]),
+        *[_row(step, count) for step in steps],
+    ]
+    places = [_aligned(place, column) for place, column in enumerate(zip(*rows, strict=True))]
+    return "\n".join(["  ".join(row).rstrip() for row in zip(*places, strict=True)])
 
-    def cell(text: str, place: int) -> str:
-        room = " " * (widths[place] - columns(text))
-        return text + room if place == 1 else room + text
 
-    return "\n".join("  ".join(cell(text, place) for place, text in enumerate(row)).rstrip() for row in rows)
+@lru_cache(256)
+def _row(step: LaneStep, count: int) -> tuple[str, ...]:
+    values = [
+        (shorten(value, 18) if value else DEAD) if alive else DEAD
+        for value, alive in zip(step.values[:count], step.active, strict=False)
+    ]
+    values += [DEAD] * (count - len(values))
+    return str(step.line or ""), shorten(_TYPED.sub(r"\1 = ", one_line(step.text)), 36), *values
+
+
+@lru_cache(64)
+def _aligned(place: int, column: tuple[str, ...]) -> list[str]:
+    """A column of one width: code from the left, numbers from the right."""
+    widths = list(map(columns, column))
+    most = max(widths)
+    return [
+        text + " " * (most - width) if place == 1 else " " * (most - width) + text
+        for text, width in zip(column, widths, strict=True)
+    ]
 
 
 def lanes_notes(lanes: Lanes, most: int = MOST_STEPS) -> tuple[str, ...]:

@@ -76,9 +76,7 @@ def excerpt(text: str, limit: int, start: int = 0, end: int | None = None) -> Ex
     """Lines `start` to `end` of a listing, at most `limit` of them."""
     lines = text.splitlines()
     stop = min(len(lines) if end is None else end, start + limit)
-    return Excerpt(
-        "\n".join(shortened(line, limit) for line in lines[start:stop]), start + 1, stop, len(lines)
-    )
+    return Excerpt("\n".join(all_shortened(lines[start:stop], limit)), start + 1, stop, len(lines))
 
 
 def shortened(line: str, limit: int) -> str:
@@ -90,16 +88,37 @@ def shortened(line: str, limit: int) -> str:
     return line if len(line) <= most else f"{line[:most]} … ({len(line) - most} more characters)"
 
 
+def all_shortened(lines: Sequence[str], limit: int) -> list[str]:
+    """Each of the lines as `shortened` has it."""
+    most = max(160, 2 * limit)
+    return [line if len(line) <= most else shortened(line, limit) for line in lines]
+
+
 @lru_cache(maxsize=256)
 def changes(before: str, after: str, context: int = 1) -> tuple[str, ...]:
     """What changed between two listings: lines that begin with `+ `, `- `, two blanks, or `@@` for a gap."""
     old, new = before.splitlines(), after.splitlines()
+    numbers: dict[str, int] = {}
+    same = tuple([numbers.setdefault(line, len(numbers)) for line in (*old, *new)])
     out: list[str] = []
-    for group in SequenceMatcher(None, old, new, autojunk=len(old) > 400).get_grouped_opcodes(context):
+    for group in _groups(same, len(old), context):
         out.append(f"@@ line {group[0][3] + 1}")
         for tag, a, b, c, d in group:
             if tag == "equal":
                 out += [f"  {line}" for line in old[a:b]]
             else:
-                out += [f"- {line}" for line in old[a:b]] + [f"+ {line}" for line in new[c:d]]
+                out += [f"- {line}" for line in old[a:b]]
+                out += [f"+ {line}" for line in new[c:d]]
     return tuple(out)
+
+
+@lru_cache(maxsize=256)
+def _groups(
+    same: tuple[int, ...], end: int, context: int
+) -> tuple[Sequence[tuple[str, int, int, int, int]], ...]:
+    """What changed between the lines up to `end` and those behind, which are told apart by numbers.
+
+    It is the same for cells whose listings differ in names.
+    """
+    matcher = SequenceMatcher(None, same[:end], same[end:], autojunk=end > 400)
+    return tuple(matcher.get_grouped_opcodes(context))

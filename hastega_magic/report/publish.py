@@ -17,7 +17,7 @@ from hastega_magic.records import changed, dataclass
 from hastega_magic.report import units
 from hastega_magic.report.cut import FEW, WHOLE, few_nodes
 from hastega_magic.report.encoding import encode
-from hastega_magic.report.listing import hot_loop, shortened
+from hastega_magic.report.listing import all_shortened, hot_loop, shortened
 from hastega_magic.report.model import Barrier, CellInfo, Code, Graph, GraphPair, Json, PipelineReport, Report
 from hastega_magic.report.once import Recent
 
@@ -269,7 +269,7 @@ def _code(code: Code, limit: int, cut: dict[str, int]) -> tuple[Code, dict[str, 
             cut.setdefault(f"code.{name}", len(lines))
             texts[name] = _without(lines, kept[name], limit, comment)
         else:
-            texts[name] = "\n".join(shortened(line, limit) for line in lines)
+            texts[name] = "\n".join(all_shortened(lines, limit))
     steps = tuple(
         replace(step, text=_head(step.text, limit // 2, f"code.passes.{step.name}", cut))
         for step in code.passes
@@ -306,7 +306,7 @@ def _without(lines: Sequence[str], kept: Kept, limit: int, comment: str) -> str:
     for start, end in kept.ranges:
         if before:
             found.append(f"{comment} … {units.plural(start - before - 1, 'line')} left out: {SAVE}")
-        found += [shortened(line, limit) for line in lines[start - 1 : end]]
+        found += all_shortened(lines[start - 1 : end], limit)
         before = end
     return "\n".join(found)
 
@@ -314,10 +314,10 @@ def _without(lines: Sequence[str], kept: Kept, limit: int, comment: str) -> str:
 def _head(text: str, limit: int, name: str, cut: dict[str, int]) -> str:
     lines = text.splitlines()
     if len(lines) <= limit + limit // 4:
-        return "\n".join(shortened(line, limit) for line in lines)
+        return "\n".join(all_shortened(lines, limit))
     cut.setdefault(name, len(lines))
     more = f"; … {units.plural(len(lines) - limit, 'more line')}: {SAVE}"
-    return "\n".join([*(shortened(line, limit) for line in lines[:limit]), more])
+    return "\n".join([*all_shortened(lines[:limit], limit), more])
 
 
 def _links(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 
 from hastega_magic.report.escape import columns, markup
 
@@ -123,6 +124,7 @@ def arrow_head(x: float, y: float) -> str:
     return f"<path d='M{x:.5g} {y:.5g}l-4 -7h8z' fill='{LINE}'/>"
 
 
+@lru_cache(1024)
 def text_width(content: str, size: float = 12, *, mono: bool = False) -> float:
     """About how wide a line of text is, in pixels; fonts differ, so boxes leave some room."""
     return columns(content) * size * (0.61 if mono else 0.56)
@@ -137,7 +139,8 @@ def decades(low: int, high: int, span: float, label: Callable[[int], str]) -> It
         yield step * (power - low), "" if power % every else text
 
 
-def wrapped(content: str, limit: int, lines: int) -> list[str]:
+@lru_cache(1024)
+def wrapped(content: str, limit: int, lines: int) -> tuple[str, ...]:
     """The text in at most `lines` lines of `limit` columns, broken at blanks if possible; cut with `…`."""
     out: list[str] = []
     for paragraph in content.split("\n"):
@@ -158,4 +161,4 @@ def wrapped(content: str, limit: int, lines: int) -> list[str]:
         out.append(line)
     if len(out) > lines:
         out = [*out[: lines - 1], out[lines - 1][: limit - 1] + "…"]
-    return out
+    return tuple(out)

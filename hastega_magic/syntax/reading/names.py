@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from types import FunctionType
+from typing import cast
 
 from hastega_magic.syntax.reading.depth import with_room
 from hastega_magic.syntax.reading.pipe import is_pipe, spine
@@ -22,19 +23,21 @@ def reads(node: ast.AST) -> frozenset[str]:
     Parameters, comprehension variables and locals of functions are not free. Stage names in their place
     after `|>` are not names. Names that are assigned before they are read count: the set may be too large.
     """
-    return with_room(lambda: frozenset(_free(node, frozenset())))
+    return with_room(lambda: _names_free(node))
 
 
 def binds(node: ast.AST) -> frozenset[str]:
     """Names that executing the code may bind, rebind or delete in the scope it stands in."""
-    return with_room(lambda: frozenset(_bound(node)))
+    return with_room(lambda: _bound_by([node]))
 
 
 @lru_cache(1024)
 def own_names(function: _Function) -> frozenset[str]:
     """The variables of a function: its parameters, and what it assigns."""
-    body = [function.body] if isinstance(function, ast.Lambda) else function.body
-    return frozenset(parameters_of(function)) | (_bound_by(body) - _declared(body))
+    parameters = frozenset(parameters_of(function))
+    if isinstance(function, ast.Lambda):
+        return parameters | _bound_by([function.body])
+    return parameters | (_bound_by(function.body) - _declared(function.body))
 
 
 def parameters_of(function: _Function) -> list[str]:
@@ -78,94 +81,125 @@ def _is_pure_number(expr: ast.expr) -> bool:
             return isinstance(expr, (ast.Name, ast.Constant))
 
 
-def _free(node: ast.AST, local: frozenset[str]) -> Iterator[str]:
+def _names_free(node: ast.AST) -> frozenset[str]:
+    found: set[str] = set()
+    _free(node, frozenset(), found)
+    return frozenset(found)
+
+
+# Each adds to a set: for every node of a cell, generators within generators take three times as long.
+def _free(node: ast.AST, local: frozenset[str], found: set[str]) -> None:
     match node:
         case ast.Name(id=name):
             if isinstance(node.ctx, ast.Load) and name not in local:
-                yield name
+                found.add(name)
         case ast.AugAssign(target=ast.Name(id=name), value=value):
             if name not in local:
-                yield name
-            yield from _free(value, local)
+                found.add(name)
+            _free(value, local, found)
         case ast.Lambda(args=args, body=body):
-            yield from _defaults(args, local)
-            yield from _free(body, local | own_names(node))
+            _defaults(args, local, found)
+            _free(body, local | own_names(node), found)
         case ast.FunctionDef() | ast.AsyncFunctionDef():
-            yield from _all_free([*node.decorator_list, *filter(None, [node.returns])], local)
-            yield from _defaults(node.args, local)
-            yield from _all_free(node.body, local | own_names(node))
+            _all_free([*node.decorator_list, *filter(None, [node.returns])], local, found)
+            _defaults(node.args, local, found)
+            _all_free(node.body, local | own_names(node), found)
         case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-            yield from _free_in_comprehension(node, local)
+            _free_in_comprehension(node, local, found)
         case ast.BinOp() if is_pipe(node):
             steps = spine(node)  # in a loop: a pipeline of many stages is as deep a tree
-            yield from _free(steps[0].left, local)
+            _free(steps[0].left, local, found)
             for step in steps:
-                yield from _free_in_stage(step.right, local)
+                _free_in_stage(step.right, local, found)
         case _:
-            yield from _all_free(ast.iter_child_nodes(node), local)
+            _all_free(_children(node), local, found)
 
 
-def _all_free(nodes: Iterable[ast.AST], local: frozenset[str]) -> Iterator[str]:
+def _all_free(nodes: Iterable[ast.AST], local: frozenset[str], found: set[str]) -> None:
     for node in nodes:
-        yield from _free(node, local)
+        _free(node, local, found)
 
 
-def _defaults(args: ast.arguments, local: frozenset[str]) -> Iterator[str]:
-    yield from _all_free([*args.defaults, *filter(None, args.kw_defaults)], local)
+def _children(node: ast.AST) -> list[ast.AST]:
+    """`ast.iter_child_nodes`, but for what holds no names."""
+    found: list[ast.AST] = []
+    for name in node._fields:
+        value: object = getattr(node, name, None)
+        if isinstance(value, ast.AST):
+            if not isinstance(value, _NAMELESS):
+                found.append(value)
+        elif isinstance(value, list):
+            found += [each for each in cast("list[object]", value) if isinstance(each, ast.AST)]
+    return found
 
 
-def _free_in_stage(stage: ast.expr, local: frozenset[str]) -> Iterator[str]:
+_NAMELESS = (ast.Constant, ast.expr_context, ast.operator, ast.unaryop, ast.boolop)
+
+
+def _defaults(args: ast.arguments, local: frozenset[str], found: set[str]) -> None:
+    if args.defaults or args.kw_defaults:
+        _all_free([*args.defaults, *filter(None, args.kw_defaults)], local, found)
+
+
+def _free_in_stage(stage: ast.expr, local: frozenset[str], found: set[str]) -> None:
     match stage:
         case ast.Name(id=name) if name in STAGES:
             return
         case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords) if name in STAGES:
-            yield from _all_free([*args, *keywords], local)
+            _all_free([*args, *keywords], local, found)
         case _:
-            yield from _free(stage, local)
+            _free(stage, local, found)
 
 
-def _free_in_comprehension(node: _Comprehension, local: frozenset[str]) -> Iterator[str]:
+def _free_in_comprehension(node: _Comprehension, local: frozenset[str], found: set[str]) -> None:
     for i, generator in enumerate(node.generators):
-        yield from _free(generator.iter, local)
-        local = local.union(_bound(generator.target))
-        yield from _all_free(generator.ifs, local)
+        _free(generator.iter, local, found)
+        local = local.union(_bound_by([generator.target]))
+        _all_free(generator.ifs, local, found)
         if i == len(node.generators) - 1:
             parts = (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,)
-            yield from _all_free(parts, local)
+            _all_free(parts, local, found)
 
 
-def _bound(node: ast.AST) -> Iterator[str]:
+def _bound(node: ast.AST, found: set[str]) -> None:
     match node:
         case ast.Name(id=name):
             if not isinstance(node.ctx, ast.Load):
-                yield name
+                found.add(name)
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-            yield name
-            yield from _bound_by(node.decorator_list)
+            found.add(name)
+            _all_bound(node.decorator_list, found)
         case ast.Lambda():
             return
         case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
             # Only `:=` leaves a comprehension.
-            yield from (n.target.id for n in ast.walk(node) if isinstance(n, ast.NamedExpr))
+            found.update(n.target.id for n in ast.walk(node) if isinstance(n, ast.NamedExpr))
         case ast.alias(name=name, asname=asname):
-            yield asname or name.partition(".")[0]
+            found.add(asname or name.partition(".")[0])
         case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
-            yield name
-            yield from _bound_by(ast.iter_child_nodes(node))
+            found.add(name)
+            _all_bound(_children(node), found)
         case ast.MatchMapping(rest=str(name)):
-            yield name
-            yield from _bound_by(ast.iter_child_nodes(node))
+            found.add(name)
+            _all_bound(_children(node), found)
         case ast.Global(names=names) | ast.Nonlocal(names=names):
-            yield from names
+            found.update(names)
         case ast.BinOp() if is_pipe(node):
             steps = spine(node)
-            yield from _bound_by([steps[0].left, *(step.right for step in steps)])
+            _all_bound([steps[0].left, *[step.right for step in steps]], found)
         case _:
-            yield from _bound_by(ast.iter_child_nodes(node))
+            _all_bound(_children(node), found)
+
+
+def _all_bound(nodes: Iterable[ast.AST], found: set[str]) -> None:
+    for node in nodes:
+        _bound(node, found)
 
 
 def _bound_by(nodes: Iterable[ast.AST]) -> frozenset[str]:
-    return frozenset(name for node in nodes for name in _bound(node))
+    found: set[str] = set()
+    _all_bound(nodes, found)
+    return frozenset(found)
 
 
 def _declared(body: Iterable[ast.AST]) -> frozenset[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from hastega_magic.errors import NOWHERE, Span
@@ -43,8 +42,9 @@ class Token(NamedTuple):
     depth: int
 
 
-def scan(text: str) -> Iterator[Token]:
+def scan(text: str) -> list[Token]:
     """All pieces of the text, whatever is wrong with it; an unclosed string ends with its line or text."""
+    found: list[Token] = []
     line, start, depth = 1, 0, 0
     at = 0
     while (match := _TOKEN.match(text, at)) is not None:
@@ -52,12 +52,13 @@ def scan(text: str) -> Iterator[Token]:
         if kind == "string":
             piece = text[at : _end_of_string(text, match)]
         depth += kind == "open"
-        yield Token(kind, piece, line, at - start, depth)
+        found.append(Token(kind, piece, line, at - start, depth))
         depth -= kind == "close" and depth > 0
         if "\n" in piece:
             line += piece.count("\n")
             start = at + piece.rindex("\n") + 1
         at += len(piece)
+    return found
 
 
 _OPENED = re.compile(r"(?i:([a-z]*))('{3}|\"{3}|'|\")")
