@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
+from functools import lru_cache
 
 from hastega_magic.errors import Span
 from hastega_magic.interval import Interval
@@ -34,12 +35,12 @@ NOTE_COLUMN = 64
 def print_pipeline(pipeline: Pipeline) -> str:
     """The source, each stage with its function's graph, and the sink."""
     lines = [f"pipeline {pipeline.name}".rstrip(), f"  {_source(pipeline.source)}"]
-    names = _Names((), pipeline.tables, _parameters(pipeline))
+    parameters = tuple(_parameters(pipeline).items())
     lines += [f"  {_table(table)}" for table in pipeline.tables]
     for stage in pipeline.stages:
         lines.append(_noted(f"  {_stage(stage)}", (stage.span,)))
         if stage.fn is not None:
-            lines += [f"    {line}" for line in _function(stage.fn, names)]
+            lines += [f"    {line}" for line in _function(stage.fn, pipeline.tables, parameters)]
     lines.append(_noted(f"  {pipeline.sink.kind}", (pipeline.sink.span,)))
     return "\n".join(lines) + "\n"
 
@@ -295,15 +296,15 @@ def _stage(stage: Stage) -> str:
             return f"{stage.kind} {stage.fn.text if stage.fn is not None else ''}".rstrip()
 
 
-def _function(fn: Fn, names: _Names) -> list[str]:
-    own = _Names((), names.tables, names.parameters)  # numbers start anew in each function
+@lru_cache(256)
+def _function(fn: Fn, tables: tuple[Table, ...], parameters: tuple[tuple[Expr, str], ...]) -> tuple[str, ...]:
+    own = _Names((), tables, dict(parameters))  # numbers start anew in each function
     effects = [node for pair in fn.effects for node in pair if node is not None]
-    lines = [
-        text for text, _ in own.definitions([*flatten(fn.params), *effects, *flatten(fn.result)], {}, {})
-    ]
+    nodes = own.definitions([*flatten(fn.params), *effects, *flatten(fn.result)], {}, {})
+    lines = [text for text, _ in nodes]
     for condition, node in fn.effects:
         lines.append(f"evaluate {own.use(node)} {_where(condition, own)}".rstrip())
-    return [*lines, f"return {own.use(fn.result)}"]
+    return (*lines, f"return {own.use(fn.result)}")
 
 
 def _where(mask: Expr | None, names: _Names) -> str:

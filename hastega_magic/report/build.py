@@ -150,10 +150,9 @@ def _add_measured(out: dict[str, Any]) -> None:
 def _add_results(out: dict[str, Any]) -> None:
     """The names that the group leaves behind, and the size of their arrays, from the fused graph."""
     after = codec.record(codec.record(out.get("graph")).get("after"))
-    nodes = codec.many(after.get("nodes"), codec.record)
-    kept = [node for node in nodes if node.get("kind") == "result"]
+    kept = [node for node in codec.many(after.get("nodes"), codec.node) if node.kind == "result"]
     names = codec.text(out.get("name")).split(", ")
-    out.setdefault("results", [codec.text(n.get("label")) for n in kept] or [n for n in names if n])
-    sizes = [n for n in (codec.integer(node.get("elements"), -1) for node in kept) if n >= 0]
+    out.setdefault("results", [node.label for node in kept] or [name for name in names if name])
+    sizes = [node.elements for node in kept if node.elements >= 0]
     if sizes:
         out.setdefault("elements_out", sum(sizes))

@@ -220,7 +220,10 @@ def _joined(nodes: tuple[model.GraphNode, ...], edges: tuple[model.GraphEdge, ..
     return model.Graph(nodes, edges)
 
 
-def _node(value: object) -> model.GraphNode:
+def node(value: object) -> model.GraphNode:
+    """A box of a picture, from its JSON."""
+    if isinstance(value, model.GraphNode):
+        return value
     data = record(value)
     return model.GraphNode(
         id=text(data.get("id")),
@@ -235,11 +238,13 @@ def _node(value: object) -> model.GraphNode:
 
 
 def _edge(value: object) -> model.GraphEdge:
+    if isinstance(value, model.GraphEdge):
+        return value
     parts = (*many(value, text), "", "", "")
     return model.GraphEdge(parts[0], parts[1], parts[2])
 
 
-_nodes = _each(_node)
+_nodes = _each(node)
 _edges = _each(_edge)
 
 

@@ -36,7 +36,7 @@ from hastega_magic.ir.expr import postorder
 from hastega_magic.ir.fused import Fused
 from hastega_magic.ops import OPS
 from hastega_magic.progress import Task, task
-from hastega_magic.records import dataclass
+from hastega_magic.records import cached_property, dataclass
 from hastega_magic.runtime import python
 from hastega_magic.runtime.numpy import NoNumpyForm, run_fused_numpy
 from hastega_magic.runtime.sources import AnyArray, Column
@@ -316,6 +316,13 @@ class Comparison:
         loops, cut = part(built_anew(self.loops, workspace), workspace, size)
         return run_loops(loops, cut, replace(self.options, repeat=1, tune=False), Trace()).values
 
+    @cached_property
+    def _approximate(self) -> tuple[bool, bool]:
+        """Whether functions of the loop, and what it adds up on the way, may be rounded in other ways."""
+        nodes = [node.op for node in postorder(self.fused.roots())]
+        approximate = any(op in OPS and "approximate" in OPS[op].traits for op in set(nodes))
+        return approximate, any(in_blocks(output.sink, True) for output in self.fused.outputs)
+
     def equal(
         self, theirs: Sequence[object], ours: Sequence[object], size: int | None = None
     ) -> tuple[bool, str]:
@@ -324,10 +331,7 @@ class Comparison:
         `size`: of how many elements they are, where not of all.
         """
         worst, added = 0.0, False
-        approximate = any(
-            "approximate" in OPS[node.op].traits for node in postorder(self.fused.roots()) if node.op in OPS
-        )
-        running = any(in_blocks(output.sink, True) for output in self.fused.outputs)
+        approximate, running = self._approximate
         count = self.length if size is None else size
         for number, (their, own, output) in enumerate(zip(theirs, ours, self.fused.outputs, strict=True)):
             tolerance = tolerance_of(output, count)

@@ -26,6 +26,7 @@ from hastega_magic.passes.fuse import elements
 from hastega_magic.passes.pipelines import INFER
 from hastega_magic.records import dataclass
 from hastega_magic.report import units
+from hastega_magic.report.model import GraphEdge, GraphNode
 from hastega_magic.runtime.stream import Passed
 from hastega_magic.syntax.joining.build import BoundStage
 from hastega_magic.trace import Trace
@@ -34,17 +35,17 @@ from hastega_magic.types import BOOL, FLOAT32, Complex, Either, ScalarType
 
 class _Graph:
     def __init__(self) -> None:
-        self.nodes: list[dict[str, object]] = []
-        self.edges: list[list[str]] = []
+        self.nodes: list[GraphNode] = []
+        self.edges: list[GraphEdge] = []
         self._told: dict[str, object] | None = None
 
-    def node(self, kind: str, label: str, **facts: object) -> str:
+    def node(self, kind: str, label: str, **facts: Any) -> str:
         name = f"n{len(self.nodes)}"
-        self.nodes.append({"id": name, "kind": kind, "label": label, **facts})
+        self.nodes.append(GraphNode(name, kind, label, **facts))
         return name
 
     def edge(self, start: str, end: str, label: str) -> None:
-        self.edges.append([start, end, label])
+        self.edges.append(GraphEdge(start, end, label))
 
     def to_dict(self) -> dict[str, object]:
         """The graph when it is done; the very same when it is asked for again."""
