@@ -9,7 +9,6 @@ Arguments of stages stay ordinary Python, evaluated by Python where they stand: 
 from __future__ import annotations
 
 import ast
-from typing import cast
 
 from hastega_magic.errors import CellSyntaxError, Span
 from hastega_magic.records import dataclass
@@ -19,6 +18,7 @@ from hastega_magic.syntax.reading.literals import uncallable, wrong_literal
 from hastega_magic.syntax.reading.names import binds, parameters_of, reads
 from hastega_magic.syntax.reading.pipe import is_pipe, spine
 from hastega_magic.syntax.reading.text import Text
+from hastega_magic.syntax.reading.trees import Transformer
 from hastega_magic.syntax.site import BIND, RUN, Site, StageSite, new_site_id
 from hastega_magic.syntax.stages import STAGES, function_argument
 
@@ -33,8 +33,6 @@ _NO_FUNCTIONS = (
     ast.GeneratorExp,
 )
 """Expressions that no function comes out of."""
-
-_PARTLESS = (ast.Name, ast.Constant, ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
 
 
 @dataclass(frozen=True)
@@ -73,7 +71,7 @@ def _targets(node: ast.expr) -> frozenset[str]:
     return frozenset[str]().union(*(binds(each.target) for each in generators))
 
 
-class Rewriter(ast.NodeTransformer):
+class Rewriter(Transformer):
     """Replaces every pipeline by a call; collects the sites.
 
     `functions`: those it has seen; `rewritten`: whether a pipeline stands in one of them.
@@ -109,22 +107,6 @@ class Rewriter(ast.NodeTransformer):
             case _:
                 return [Plain(self.visit(node))]
         return [PipelineStatement(target, site, node)]
-
-    def generic_visit(self, node: ast.AST) -> ast.AST:
-        """Go through the parts; most nodes of a cell have none, and are not asked what they are."""
-        for name in node._fields:
-            part: object = getattr(node, name, None)
-            if isinstance(part, list):
-                parts = cast("list[object]", part)
-                parts[:] = [
-                    self.visit(each)
-                    if isinstance(each, ast.AST) and not isinstance(each, _PARTLESS)
-                    else each
-                    for each in parts
-                ]
-            elif isinstance(part, ast.AST) and not isinstance(part, _PARTLESS):
-                setattr(node, name, self.visit(part))
-        return node
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         return self._site(node, bind=False)[1] if is_pipe(node) else self.generic_visit(node)

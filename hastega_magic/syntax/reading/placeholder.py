@@ -14,6 +14,7 @@ from hastega_magic.errors import CellSyntaxError
 from hastega_magic.syntax.reading.names import reads
 from hastega_magic.syntax.reading.pipe import is_pipe, spine
 from hastega_magic.syntax.reading.text import Text
+from hastega_magic.syntax.reading.trees import Transformer
 from hastega_magic.syntax.stages import STAGES, function_arguments
 
 PLACEHOLDER = "_"
@@ -48,7 +49,7 @@ def _holds_placeholder(node: ast.AST) -> bool:
             return any(_holds_placeholder(child) for child in ast.iter_child_nodes(node))
 
 
-class _Expand(ast.NodeTransformer):
+class _Expand(Transformer):
     def __init__(self, text: Text, filename: str) -> None:
         self.text = text
         self.filename = filename

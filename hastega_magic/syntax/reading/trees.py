@@ -1,4 +1,4 @@
-"""Python's parser, where several threads ask for it at once, and copies of trees.
+"""Python's parser, where several threads ask for it at once, copies of trees, and changes of them.
 
 CPython 3.11 counts how deep it is in a tree for all threads together
 (https://github.com/python/cpython/issues/106905): where a finaliser gives way to another thread that parses,
@@ -46,3 +46,29 @@ def copied(tree: N) -> N:
                 todo += (each for each in again if isinstance(each, ast.AST))
                 setattr(node, name, again)
     return made
+
+
+_PARTLESS = (ast.Name, ast.Constant, ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
+
+
+class Transformer(ast.NodeTransformer):
+    """A NodeTransformer that makes one node of each, and does not look at those without parts: most of a cell.
+
+    It has no methods for these.
+    """
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        """Go through the parts of a node."""
+        for name in node._fields:
+            part: object = getattr(node, name, None)
+            if isinstance(part, list):
+                parts = cast("list[object]", part)
+                parts[:] = [
+                    self.visit(each)
+                    if isinstance(each, ast.AST) and not isinstance(each, _PARTLESS)
+                    else each
+                    for each in parts
+                ]
+            elif isinstance(part, ast.AST) and not isinstance(part, _PARTLESS):
+                setattr(node, name, self.visit(part))
+        return node
