@@ -99,7 +99,8 @@ def test_the_doctor_says_what_a_variable_of_the_notebook_does(notebook, tmp_path
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("doctor --on cuda", ["cuda", "parallel"]),
+        ("doctor --on nowhere", ["nowhere", "parallel"]),
+        ("doctor --on cuda", ["cuda", "did you mean opencl?"]),
         ("doctor --onn parallel", ["--onn", "--on"]),
         ("doctor now", ["now"]),
         ("devices all", ["all"]),
