@@ -5,7 +5,6 @@ xs |> fil⇥    filter    the elements for which f holds
 
 from __future__ import annotations
 
-import argparse
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -19,7 +18,7 @@ from IPython.core.getipython import get_ipython
 
 from hastega_magic.compiler.options import BACKENDS, INT_MODES, SECTIONS
 from hastega_magic.errors import UsageError
-from hastega_magic.jupyter.arguments import cell_parser
+from hastega_magic.jupyter.arguments import cell_options
 from hastega_magic.jupyter.commands import COMMANDS
 from hastega_magic.jupyter.methods import methods
 from hastega_magic.records import dataclass
@@ -146,8 +145,7 @@ def _devices(fragment: str) -> Found:
 
 
 def _known_options() -> list[tuple[str, str]]:
-    actions: list[argparse.Action] = cell_parser()._actions  # noqa: SLF001  argparse has no other list of them
-    return [(name, action.help or "") for action in actions for name in action.option_strings]
+    return [(name, option.help or "") for name, option in cell_options().items()]
 
 
 def _kernels(before: str, results: Callable[[], Iterable[str]]) -> Found | None:
