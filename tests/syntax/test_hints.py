@@ -28,6 +28,9 @@ from hastega_magic.syntax.hints import marked
         ("[1] |> map(math.sqrt)", "hastega: `math` is not imported yet: `import math`"),
         ("np.arange(3) |> map(_ + 1) |> sum", "hastega: `np` is not imported yet: `import numpy as np`"),
         ("[1] |> pl.Series", "hastega: `pl` is not imported yet: `import polars as pl`"),
+        ("[1] |> map(Math.sqrt)", "hastega: `Math` is not defined: did you mean math?"),
+        ("[1] |> map(sqrt)", "hastega: `sqrt` is not defined: did you mean math.sqrt?"),
+        ("[1] |> map(sqrt(x))", "hastega: `sqrt` is not defined: did you mean math.sqrt?"),
         (
             "[1] |> map(time + 1)",
             "hastega: `map(time + 1)` takes a function: write `map(lambda time: ...)`, or call the element `_`",
@@ -100,6 +103,40 @@ def test_a_function_of_too_few_or_too_many(text, written):
         Session({}).run_cell(text)
     notes = [each for each in getattr(caught.value, "__notes__", []) if "calls its function" in each]
     assert [written in each for each in notes] == [True] * bool(written)
+
+
+def test_what_math_has_inside_a_function():
+    with pytest.raises(NameError) as caught:
+        Session({}).run_cell("[2] |> map(lambda x: x * pi)")
+    said = "hastega: `pi` is not defined: did you mean math.pi?"
+    assert said in caught.value.__notes__
+
+
+@pytest.mark.parametrize(
+    ("text", "stage"),
+    [
+        ("xs.map(_ + 1) |> sum", "map"),
+        ("y = 1\nxs.filter(lambda x: x)", "filter"),
+        ("range(3).sum() |> print", "sum"),
+        ("y = [1] |> zip(xs.reverse_() if 0 else xs.take(2))", "take"),
+    ],
+)
+def test_a_stage_as_a_method_of_what_a_pipeline_may_go_through(text, stage):
+    with pytest.raises(AttributeError) as caught:
+        Session({"xs": [1, 2], "_": 0}).run_cell(text)
+    *_, line = text.splitlines()
+    at = line.index(f".{stage}") + 1
+    assert caught.value.__notes__ == [
+        f"hastega: `{stage}` is a stage: is it meant as `|> {stage}`?",
+        f"    {line}\n    {' ' * at}{'^' * len(stage)}",
+    ]
+
+
+@pytest.mark.parametrize("text", ["x.count", "[1] |> zip(x.count)", "(lambda x: x.first)(3) |> print"])
+def test_an_attribute_of_one_value_is_none(text):
+    with pytest.raises(AttributeError) as caught:
+        Session({"x": 3}).run_cell(text)
+    assert not any("is a stage" in note for note in getattr(caught.value, "__notes__", []))
 
 
 @pytest.mark.parametrize("text", ["[1] |> map(lambda x: y + x)", "y + 1", "[1] |> map(f)"])
