@@ -111,3 +111,28 @@ def test_where_none_is_no_element(end):
 def test_where_none_is_an_element(end):
     said = "hastega: an element is None: does the function of `map(nothing)` return a value in every case?"
     assert said in notes(f"def nothing(x): pass\n[1, 2] |> map(nothing) |> {end}")
+
+
+@pytest.mark.parametrize(
+    ("stages", "said"),
+    [
+        (
+            "map(lambda x: x + 1)",
+            "write `map(lambda a, b: ...)`, or `x[0]` is the first part of an element `x`",
+        ),
+        ("filter(_ > 1)", "write `filter(lambda a, b: ...)`, or `x[0]` is the first part of an element `x`"),
+        ("take_while(lambda x: x < 5)", "`x[0]` is the first part of an element `x`"),
+        ("reduce(lambda total, x: total + x, 0)", "`x[0]` is the first part of an element `x`"),
+    ],
+)
+def test_a_function_that_takes_a_tuple_for_a_number(stages, said):
+    for source in ("zip(ys)", "enumerate", "window(2)"):
+        with pytest.raises(TypeError) as caught:
+            Session({"xs": [1, 2, 3], "ys": [4, 5, 6]}).run_cell(f"xs |> {source} |> {stages}")
+        assert caught.value.__notes__[1] == f"hastega: the elements are tuples: {said}"
+
+
+def test_a_type_error_of_other_things_than_the_element_is_pythons_own():
+    with pytest.raises(TypeError) as caught:
+        Session({"xs": [1, 2], "k": "a"}).run_cell("xs |> zip(xs) |> map(lambda a, b: a + k)")
+    assert not any("are tuples" in note for note in caught.value.__notes__)
