@@ -226,10 +226,13 @@ class Rewriter(ast.NodeTransformer):
         span, text = self.text.span(step), self.text.segment(step)
         call = step if isinstance(step, ast.Call) else None
         callee = step if call is None else call.func
-        known = isinstance(callee, ast.Name) and callee.id in STAGES and callee.id not in self.shadowed
+        known = self._is_stage(callee)
         name = callee.id if isinstance(callee, ast.Name) else self.text.segment(callee)
         if known:
             self._check_arguments(name, call, span)
+        elif isinstance(callee, ast.Subscript) and self._is_stage(callee.value):
+            message = f"a stage's arguments stand in parentheses: `{self.text.segment(callee.value)}(...)`"
+            raise CellSyntaxError(message, self.text.text, span, self.filename)
         elif (behind := self._behind_stage(step)) is not None:
             message = f"`{behind}` stands behind the stage alone: put the pipeline in parentheses, or write `|>` again"
             raise CellSyntaxError(message, self.text.text, span, self.filename)
@@ -249,6 +252,10 @@ class Rewriter(ast.NodeTransformer):
         display = ast.copy_location(ast.Tuple([function, *parts], ast.Load()), step)
         return StageSite(name, text, span, known), display
 
+    def _is_stage(self, node: ast.expr) -> bool:
+        """Whether it is the name of a stage, and nothing of the user's."""
+        return isinstance(node, ast.Name) and node.id in STAGES and node.id not in self.shadowed
+
     def _behind_stage(self, step: ast.expr) -> str | None:
         """The text behind a stage that Python takes for a part of it: in `map(f).sum()` and `sum / 2` its end."""
         node = step
@@ -256,15 +263,15 @@ class Rewriter(ast.NodeTransformer):
             while isinstance(node, ast.BinOp):
                 node = node.left
             name = node.func if isinstance(node, ast.Call) else node
-            stage = isinstance(name, ast.Name) and name.id in STAGES and name.id not in self.shadowed
+            stage = self._is_stage(name)
             return self.text.segment(step)[len(self.text.segment(node)) :].strip() if stage else None
         while isinstance(node, (ast.Call, ast.Attribute, ast.Subscript)):
             inner = node.func if isinstance(node, ast.Call) else node.value
             name = inner.func if isinstance(inner, ast.Call) else inner
             if not isinstance(node, ast.Call) and isinstance(name, ast.Name):
                 called = isinstance(inner, ast.Call)
-                stage = called and name.id in STAGES and name.id not in self.shadowed
-                return self.text.segment(step)[len(self.text.segment(inner)) :] if stage else None
+                stage = called and self._is_stage(name)
+                return self.text.segment(step)[len(self.text.segment(inner)) :].strip() if stage else None
             node = inner
         return None
 

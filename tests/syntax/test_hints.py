@@ -169,6 +169,9 @@ def test_a_stage_that_is_given_no_function(text, at):
         ("xs |> prod() * 2 + 1", "prod() * 2 + 1", "`* 2 + 1` stands behind the stage alone"),
         ("xs |> mean - xs |> min", "mean - xs", "`- xs` stands behind the stage alone"),
         ("xs |> map(_ + 1).sum()", "map(_ + 1).sum()", "`.sum()` stands behind the stage alone"),
+        ("xs |> map(_ + 1) .sum()", "map(_ + 1) .sum()", "`.sum()` stands behind the stage alone"),
+        ("xs |> map[_ + 1]", "map[_ + 1]", "a stage's arguments stand in parentheses: `map(...)`"),
+        ("xs |> take[3] |> sum", "take[3]", "a stage's arguments stand in parentheses: `take(...)`"),
     ],
 )
 def test_what_is_wrong_whatever_the_data(text, marked, words):
