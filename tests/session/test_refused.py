@@ -63,6 +63,33 @@ def test_a_function_of_one_element_is_given_all(text, name):
 
 
 @pytest.mark.parametrize(
+    ("stage", "better"),
+    [
+        ("round(_, 2)", "round(2)"),
+        ("plus( _ )", "plus"),
+        ("math.sqrt(_)", "math.sqrt"),
+        ("math.pow(_, 3)", "math.pow(3)"),
+        ("divmod(_, 3)", "divmod(3)"),
+    ],
+)
+def test_the_value_so_far_written_as_an_argument(stage, better):
+    text = f"y = range(9) |> mean |> {stage}"
+    with pytest.raises(TypeError) as caught:
+        Session({**NAMES, "_": 7}).run_cell(text)
+    said, caret = caught.value.__notes__
+    assert said == f"hastega: the value so far goes before the arguments by itself: write `{better}`"
+    assert caret == f"    {text}\n    {' ' * text.index(stage)}{'^' * len(stage)}"
+    Session({**NAMES, "_": 7}).run_cell(f"y = range(9) |> mean |> {better}")
+
+
+@pytest.mark.parametrize("text", ["range(9) |> plus(3, 4)", "[1] |> pow(_, 2)", "range(9) |> map(_, 3)"])
+def test_other_arguments_are_what_is_wrong(text):
+    with pytest.raises((TypeError, SyntaxError)) as caught:
+        Session({**NAMES, "_": 7}).run_cell(text)
+    assert not any("by itself" in note for note in getattr(caught.value, "__notes__", []))
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "[[1], 2] |> sorted",

@@ -31,12 +31,21 @@ def may_have_refused(stage: BoundStage, error: Exception) -> bool:
         return False
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
     name: object = getattr(stage.callee, "__name__", "")
-    return getattr(stage.callee, "__code__", None) is frame.f_code or f"{name}()" in str(error)
+    named = f"{name}()" in str(error) or str(error).startswith(f"{name} expected ")
+    return getattr(stage.callee, "__code__", None) is frame.f_code or named
+
+
+_GIVEN = re.compile(r"(?<=\w)\(\s*_\s*(?:,\s*|(?=\)))")
+"""The value so far, written as the first argument of a callable."""
 
 
 def once(stage: BoundStage, error: Exception) -> str:
     """How a callable is called for each element, if one is what it takes; "" where something else is wrong."""
     said = str(error)
+    if stage.args and isinstance(error, TypeError) and " argument" in said and _GIVEN.search(stage.site.text):
+        # As in languages with a place for it; here `_` is IPython's last value.
+        written = _GIVEN.sub("(", stage.site.text, count=1).removesuffix("()")
+        return f"the value so far goes before the arguments by itself: write `{written}`"
     if stage.callee is None or stage.args or stage.kwargs:
         return ""
     if not isinstance(error, (TypeError, ValueError)) or not _OF_ALL.search(said):
