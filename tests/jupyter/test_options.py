@@ -258,3 +258,15 @@ def test_commands_that_do_not_exist(notebook, line, words):
 @pytest.mark.parametrize("line", ["--help", "-h"])
 def test_help_is_asked_for_as_in_shells_too(notebook, line):
     assert notebook.run(f"%hastega {line}").out == notebook.run("%hastega help").out
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ("--show asm --on python", "(nothing: no loop was compiled)"),
+        ("--show llvm,phases --on numpy", "(nothing: no loop was compiled)"),
+        ("--show baselines --no-baseline", "(nothing: none was timed)"),
+    ],
+)
+def test_a_section_with_nothing_in_it_says_why(notebook, options, told):
+    assert told in notebook(CELL, options).out.splitlines()
