@@ -20,6 +20,7 @@ from hastega_magic.compiler.options import BACKENDS, INT_MODES, SECTIONS
 from hastega_magic.errors import UsageError
 from hastega_magic.jupyter.arguments import cell_options
 from hastega_magic.jupyter.commands import COMMANDS
+from hastega_magic.jupyter.keywords import keywords
 from hastega_magic.jupyter.methods import methods
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.reading.literals import DTYPES
@@ -102,6 +103,9 @@ def complete(
             return _among(argument[2] or "", own)
         # Where nothing is typed yet, all of Python's names would bury these few.
         return _among("", [*own, *((name, "variable") for name in names)], alone=True)
+    option = keywords(so_far)
+    if option is not None:
+        return _among(*option)
     found = methods(so_far)
     return None if found is None else _among(*found, alone=True)
 
