@@ -294,6 +294,8 @@ class Rewriter(ast.NodeTransformer):
 
             written = of_a_function(name, self.text.segment(args[0]))
             complaint = f"{name} takes no function: write `{written}`" if written else complaint
+        if complaint and len(args) > 1 and name in ("filter", "take_while", "drop_while"):
+            complaint = self._as_one(name, args) or complaint
         if complaint:
             raise CellSyntaxError(complaint, self.text.text, span, self.filename)
         function = function_argument(STAGES[name], call) if call else None
@@ -307,6 +309,13 @@ class Rewriter(ast.NodeTransformer):
         wrong = wrong_literal(name, call) if call else None
         if wrong is not None:
             raise CellSyntaxError(wrong[1], self.text.text, self.text.span(wrong[0]), self.filename)
+
+    def _as_one(self, name: str, args: list[ast.expr]) -> str | None:
+        """How several conditions over `_` are written as one function; None for other arguments."""
+        bodies = [arg.body if isinstance(arg, ast.Lambda) else arg for arg in args]
+        if not all(isinstance(body, ast.Compare) and "_" in reads(body) for body in bodies):
+            return None
+        return f"{name} takes one function: write `{name}({' and '.join(map(self.text.segment, bodies))})`"
 
     def _is_function(self, node: ast.expr, stage: str, refused: bool) -> bool:
         """Whether an argument is written as a function; `refused`: the stage takes no such argument at all.

@@ -63,6 +63,46 @@ def test_a_function_of_one_element_is_given_all(text, name):
 
 
 @pytest.mark.parametrize(
+    ("stage", "each"),
+    [
+        ("round(1)", "round(_, 1)"),
+        ("pow(2)", "pow(_, 2)"),
+        ("math.pow(2)", "math.pow(_, 2)"),
+        ("round(ndigits=1)", "round(_, ndigits=1)"),
+    ],
+)
+def test_a_function_of_one_element_and_more_is_given_all(stage, each):
+    text = f"y = [1.25, 2.5] |> {stage}"
+    name = stage.partition("(")[0]
+    assert notes(text) == [
+        f"hastega: `{name}` is called once, with all elements: `map({each})` calls it for each",
+        f"    {text}\n    {' ' * text.index(stage)}{'^' * len(stage)}",
+    ]
+    Session(dict(NAMES)).run_cell(text.replace(stage, f"map({each})"))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("sum |> d", "`d` is no function, but of type dict: a source stands before `|>`"),
+        ("[1, 2] |> k", "`k` is no function, but of type int"),
+    ],
+)
+def test_what_is_no_function_behind_a_pipe(text, said):
+    with pytest.raises(TypeError) as caught:
+        Session({**NAMES, "k": 3}).run_cell(text)
+    assert caught.value.__notes__ == [f"hastega: {said}", f"    {text}\n    {' ' * (len(text) - 1)}^"]
+
+
+@pytest.mark.parametrize("stage", ["sorted(_ > 2)", "sorted(key=_ + 1)"])
+def test_the_placeholder_in_an_argument_of_no_stage(stage):
+    with pytest.raises(TypeError) as caught:
+        Session({"_": [5]}).run_cell(f"y = [1, 2] |> {stage}")
+    said = "hastega: `_` stands for the element in stages alone, and `sorted` is none: write `lambda x: ...`"
+    assert caught.value.__notes__[0] == said
+
+
+@pytest.mark.parametrize(
     ("stage", "better"),
     [
         ("round(_, 2)", "round(2)"),

@@ -171,6 +171,17 @@ def test_a_stage_that_is_given_no_function(text, at):
         ("xs |> map(_ + 1).sum()", "map(_ + 1).sum()", "`.sum()` stands behind the stage alone"),
         ("xs |> map(_ + 1) .sum()", "map(_ + 1) .sum()", "`.sum()` stands behind the stage alone"),
         ("xs |> map[_ + 1]", "map[_ + 1]", "a stage's arguments stand in parentheses: `map(...)`"),
+        (
+            "xs |> filter(_ > 2, _ < 5)",
+            "filter(_ > 2, _ < 5)",
+            "filter takes one function: write `filter(_ > 2 and _ < 5)`",
+        ),
+        (
+            "xs |> take_while(_ > 0, 1 < _ < 5, _ != 3)",
+            "take_while(_ > 0, 1 < _ < 5, _ != 3)",
+            "take_while takes one function: write `take_while(_ > 0 and 1 < _ < 5 and _ != 3)`",
+        ),
+        ("xs |> filter(_ > 2, 3)", "filter(_ > 2, 3)", "filter takes 1 argument, 2 given: filter(f)"),
         ("xs |> take[3] |> sum", "take[3]", "a stage's arguments stand in parentheses: `take(...)`"),
     ],
 )

@@ -46,16 +46,22 @@ def once(stage: BoundStage, error: Exception) -> str:
         # As in languages with a place for it; here `_` is IPython's last value.
         written = _GIVEN.sub("(", stage.site.text, count=1).removesuffix("()")
         return f"the value so far goes before the arguments by itself: write `{written}`"
-    if stage.callee is None or stage.args or stage.kwargs:
+    if stage.callee is None:
         return ""
+    if not callable(stage.callee):
+        source = ": a source stands before `|>`" if hasattr(stage.callee, "__iter__") else ""
+        return f"{quoted(stage.site.text)} is no function, but of type {type(stage.callee).__name__}{source}"
     if not isinstance(error, (TypeError, ValueError)) or not _OF_ALL.search(said):
         return ""
     # `sorted` and `set` say that of their elements.
     of_elements = "supported between" in said or ("unhashable" in said and stage.callee is not hash)
     if of_elements and not isinstance(stage.callee, FunctionType):
         return ""
-    name = stage.site.text
-    return f"`{name}` is called once, with all elements: `map({name})` calls it for each"
+    name = each = stage.site.text
+    if stage.args or stage.kwargs:
+        name, _, rest = name.partition("(")
+        each = f"{name}(_, {rest}"
+    return f"`{name}` is called once, with all elements: `map({each})` calls it for each"
 
 
 def of_names(stage: StageSite, error: Exception, bound: Bound) -> str:
