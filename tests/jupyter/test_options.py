@@ -270,3 +270,10 @@ def test_help_is_asked_for_as_in_shells_too(notebook, line):
 )
 def test_a_section_with_nothing_in_it_says_why(notebook, options, told):
     assert told in notebook(CELL, options).out.splitlines()
+
+
+def test_a_back_end_of_the_environment_that_is_none_is_said_to_be_from_there(notebook, monkeypatch):
+    monkeypatch.setenv("HASTEGA_AUTO", "cuda")
+    said = "%%hastega: HASTEGA_AUTO in the environment: there is no back end 'cuda': did you mean opencl?"
+    assert one_line(notebook(CELL, "")) == said
+    assert notebook(CELL, "--on simd").error is None
