@@ -186,6 +186,8 @@ def _on(rest: str, magics: HastegaMagics) -> None:
     words = rest.split()
     told = "--report" in words
     line = " ".join(word for word in words if word != "--report")
+    if told and "--quiet" in words:
+        raise UsageError(f"{EVERYWHERE}: --report asks for what --quiet hides: say one of them")
     options_from(line, {}, EVERYWHERE)  # a wrong one is to be told now, not in the next cell
     magics.everywhere.on(line if told else f"--quiet --no-baseline {line}".rstrip())
 
