@@ -20,7 +20,21 @@ INT_MODES = ("exact", "checked", "wrap")
 SECTIONS = ("pipeline", "fused", "passes", "llvm", "asm", "opencl", "phases", "baselines")
 """What `--show` takes."""
 
-_MEANT = {"gpu": "opencl", "cpu": "parallel"}
+_MEANT: Mapping[str, str] = {
+    **dict.fromkeys(
+        ("gpu", "gpus", "device", "cuda", "nvidia", "rocm", "hip", "amd", "metal", "vulkan", "sycl"), "opencl"
+    ),
+    **dict.fromkeys(
+        ("cpu", "cpus", "cores", "threads", "multithreaded", "openmp", "omp", "prange"), "parallel"
+    ),
+    **dict.fromkeys(
+        ("vector", "vectors", "vectorized", "avx", "avx2", "avx512", "sse", "neon", "llvm"), "simd"
+    ),
+    **dict.fromkeys(("np", "array", "arrays"), "numpy"),
+    **dict.fromkeys(("py", "cpython", "pure"), "python"),
+    **dict.fromkeys(("best", "fastest", "default"), "auto"),
+    **dict.fromkeys(("both", "hybrid", "everything"), "all"),
+}
 """What others call a back end."""
 
 _SWITCHES = ("baseline", "fast_math", "fuse", "strict", "quiet", "widgets", "tune")
@@ -90,8 +104,7 @@ class Options:
                 raise _refused(name, f"takes a name, not {getattr(self, name)!r}")
         for name in (self.on, *self.compare):
             if name not in BACKENDS and not name.startswith("opencl:"):
-                near = did_you_mean(_MEANT.get(name.lower(), name), BACKENDS)
-                raise UsageError(f"there is no back end {name!r}{near}")
+                raise no_back_end(name)
         for name in self.show:
             if name not in SECTIONS:
                 raise UsageError(f"there is no section {name!r}{did_you_mean(name, SECTIONS)}")
@@ -128,6 +141,20 @@ def did_you_mean(name: str, names: Collection[str]) -> str:
     near = difflib.get_close_matches(name.lstrip("-").lower(), bare, 1, _NEAR)
     there = f"; there are {', '.join(names)}" if names else ""
     return f": did you mean {bare[near[0]]}?" if near else there
+
+
+def no_back_end(name: str, names: Collection[str] = BACKENDS) -> UsageError:
+    """What says that there is no such back end, with the one that is meant (`gpu:1`: opencl:1), or those there are."""
+    if "," in name:
+        return UsageError(
+            f"there is no back end {name!r}: one computes, and `--compare` measures others beside it"
+        )
+    word, colon, device = name.partition(":")
+    meant = _MEANT.get(word.lower(), word)
+    near = did_you_mean(meant, names)
+    if colon and meant == "opencl":
+        near = f": did you mean opencl:{device}?"
+    return UsageError(f"there is no back end {name!r}{near}")
 
 
 @leaving

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from hastega_magic.compiler.backends import Backend, Cpu, backend_of, tell_runs
 from hastega_magic.compiler.choice.choosing import Choice, all_factors, choose, is_built, refused, spared
-from hastega_magic.compiler.choice.costs import auto
+from hastega_magic.compiler.choice.costs import AUTO, auto
 from hastega_magic.compiler.choice.learning import chosen, named, teach, teaches
 from hastega_magic.compiler.execute import Execution, Ready, compiled_on, execute, job_of
 from hastega_magic.compiler.loops import CompiledLoop
@@ -19,7 +19,7 @@ from hastega_magic.compiler.python.by_python import NotAlike, python_values
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.telling.broken_off import told_if_it_raises
 from hastega_magic.compiler.workspace import Workspace
-from hastega_magic.errors import HastegaError
+from hastega_magic.errors import HastegaError, UsageError
 from hastega_magic.ir.fused import Fused
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.records import changed
@@ -35,7 +35,11 @@ FOR_ITSELF = (
 
 def settled(options: Options) -> Options:
     """The options with what "auto" stands for, where somebody has said that."""
-    return placed(options, auto()) if options.on == "auto" and auto() not in ("", "python") else options
+    on = auto() if options.on == "auto" else ""
+    try:
+        return placed(options, on) if on not in ("", "python") else options
+    except UsageError as error:  # of what does not stand in the cell
+        raise UsageError(f"{AUTO} in the environment: {error}") from None
 
 
 STORED = 1 << 28

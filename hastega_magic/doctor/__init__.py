@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
+from hastega_magic.compiler.options import no_back_end
 from hastega_magic.doctor.diagnose import failing, problems, trials
 from hastega_magic.doctor.findings import Findings, gather
 from hastega_magic.doctor.model import CPU_BACKENDS, Examination
 from hastega_magic.doctor.tables import fact_tables
-from hastega_magic.errors import UsageError
 
 
 def examine(asked: str = "") -> Examination:
@@ -38,7 +38,7 @@ def _backend(name: str) -> str:
         return "parallel"
     if name in CPU_BACKENDS or name == "opencl" or name.startswith("opencl:"):
         return name
-    raise UsageError(f"there is no back end {name!r}; there are {', '.join(CPU_BACKENDS)}, opencl[:DEVICE]")
+    raise no_back_end(name, (*CPU_BACKENDS, "opencl"))
 
 
 def _facts(findings: Findings) -> dict[str, object]:

@@ -23,7 +23,7 @@ def load(shell: Shell) -> None:
     """Register the magics in the shell; once, however often it is called."""
     # NumPy, imported by half, would be of no use to anybody any more.
     put_off(lambda: uncollected(_import))
-    from hastega_magic.jupyter import asking, completer, lines, tracebacks
+    from hastega_magic.jupyter import asking, bodiless, completer, lines, tracebacks
     from hastega_magic.jupyter.everywhere import hint
     from hastega_magic.jupyter.magics import HastegaMagics
 
@@ -36,6 +36,7 @@ def load(shell: Shell) -> None:
     completer.install(shell)
     lines.install(shell)
     asking.install(shell)
+    bodiless.install(shell)
     tracebacks.install(shell)
     shell.events.register("post_run_cell", hint)
     if getattr(getattr(shell, "kernel", None), "pipes_everywhere", False):
@@ -43,7 +44,7 @@ def load(shell: Shell) -> None:
 
 
 def _import() -> None:
-    for name in ("asking", "completer", "lines", "magics"):
+    for name in ("asking", "bodiless", "completer", "lines", "magics"):
         importlib.import_module(f"{__name__}.{name}")
 
 
@@ -52,12 +53,13 @@ def unload(shell: Shell) -> None:
     magics = _magics(shell)
     if magics is None:
         return
-    from hastega_magic.jupyter import asking, completer, lines, tracebacks
+    from hastega_magic.jupyter import asking, bodiless, completer, lines, tracebacks
     from hastega_magic.jupyter.everywhere import hint
 
     completer.remove(shell)
     lines.remove(shell)
     asking.remove(shell)
+    bodiless.remove(shell)
     tracebacks.remove(shell)
     shell.events.unregister("post_run_cell", hint)
     magics.everywhere.off()

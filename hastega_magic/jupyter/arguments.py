@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
@@ -19,11 +20,17 @@ from hastega_magic.errors import UsageError as OptionError
 
 CELL = "%%hastega"
 
+EVERYWHERE = "%hastega on"
+"""The other that takes the options of a cell, and one of its own."""
+
 NAMES = tuple(field.name for field in fields(Options))
 """The options, as the traits of the magics are called too."""
 
 HELP = frozenset({"-h", "--help"})
 """What is asked for in shells."""
+
+_DASHES = "-\N{EN DASH}\N{EM DASH}\N{MINUS SIGN}"
+"""What editors make of two of them, too."""
 
 
 class Arguments(argparse.ArgumentParser):
@@ -31,7 +38,11 @@ class Arguments(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise IPython's UsageError, which is shown as one line."""
-        raise UsageError(f"{self.prog}: {message.removeprefix('argument ')}")
+        said = message.removeprefix("argument ")
+        if missing := re.fullmatch(r"(\S+): expected one argument", said):
+            takes = next(each for each in self._actions if missing[1] in each.option_strings)
+            said = f"a value is missing: {missing[1]} {takes.metavar}"
+        raise UsageError(f"{self.prog}: {said}")
 
     def read(self, line: str) -> argparse.Namespace:
         """The options in the line after the magic's name; UsageError for what is none of them."""
@@ -59,13 +70,28 @@ class Arguments(argparse.ArgumentParser):
 
     def _refuse(self, word: str) -> NoReturn:
         name = word.partition("=")[0]
-        if not name.startswith("-"):
-            below = ": the cell's code begins on the next line" if self.prog.startswith("%%") else ""
-            self.error(f"unexpected {name!r}{below}")
+        bare = name.lstrip(_DASHES)
+        options = {option: each for each in self._actions for option in each.option_strings}
         if name in HELP:
             self.error("`%hastega help` tells what there is")
-        known = [each for action in self._actions for each in action.option_strings or action.choices or ()]
-        self.error(f"there is no option {name}{did_you_mean(name, known)}")
+        if not name.startswith("-"):
+            dashed = f"--{bare}"
+            valued = [option for option, each in options.items() if each.nargs is None]
+            if dashed in options:
+                meant = f": did you mean {dashed}?"
+            elif "--compare" in options and name in BACKENDS:
+                meant = ": a back end stands behind --on; several behind --compare, with commas alone between them"
+            elif len(options) == len(valued) == 1:
+                meant = f": did you mean {valued[0]} {name}?"
+            else:
+                meant = ": the cell's code begins on the next line" if self.prog.startswith("%%") else ""
+            self.error(f"unexpected {name!r}{meant}")
+        keyword = bare.replace("-", "_")
+        if "--tune" in options and keyword in ("seconds", "tune_seconds"):
+            self.error(f"there is no option {name}: `%config HastegaMagics.tune_seconds = 5` sets it")
+        meant = next((option for option, each in options.items() if each.dest == keyword), name)
+        known = [*options, *(str(choice) for each in self._actions for choice in each.choices or ())]
+        self.error(f"there is no option {name}{did_you_mean(meant, known)}")
 
 
 @cache
@@ -95,9 +121,16 @@ def cell_parser(magic: str = CELL) -> Arguments:
     add("--strict", action="store_true", help="a stage that cannot be compiled is an error")
     add("--quiet", action="store_true", help="show no report")
     add("--show", metavar="SECTION,...", type=_names, help=f"print these alone: {', '.join(SECTIONS)}")
+    if magic == EVERYWHERE:
+        add("--report", action="store_true", help="show reports")
     # A switch that is not given has no value either: the configured default then holds.
     parser.set_defaults(**{action.dest: None for action in parser._actions})  # noqa: SLF001
     return parser
+
+
+def cell_options() -> Mapping[str, argparse.Action]:
+    """The options of a cell by name; argparse has no other list of them."""
+    return {name: each for each in cell_parser()._actions for name in each.option_strings}  # noqa: SLF001
 
 
 def options_from(line: str, defaults: Mapping[str, Any], magic: str = CELL) -> Options:
@@ -144,5 +177,7 @@ def _names(text: str) -> tuple[str, ...]:
     """The words between commas; an empty text has none."""
     words = tuple(word.strip() for word in text.split(",")) if text.strip() else ()
     if not all(words):
-        raise argparse.ArgumentTypeError(f"there is a name missing in {text!r}")
+        raise argparse.ArgumentTypeError(
+            f"there is a name missing in {text!r}: several stand without blanks, as simd,parallel do"
+        )
     return words

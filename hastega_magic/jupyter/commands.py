@@ -13,7 +13,16 @@ from IPython.core.display_functions import (
 from IPython.core.error import UsageError
 
 from hastega_magic.errors import UsageError as OptionError
-from hastega_magic.jupyter.arguments import HELP, Arguments, cell_parser, did_you_mean, options_from
+from hastega_magic.jupyter.arguments import (
+    EVERYWHERE,
+    HELP,
+    Arguments,
+    cell_options,
+    cell_parser,
+    did_you_mean,
+    options_from,
+)
+from hastega_magic.jupyter.everywhere import holds_pipe
 from hastega_magic.syntax.stages import STAGES
 
 if TYPE_CHECKING:
@@ -26,37 +35,56 @@ def run(line: str, magics: HastegaMagics) -> None:
     command = COMMANDS.get("help" if not name or name in HELP else name)
     if command is not None:
         command(rest, magics)
+    elif holds_pipe(line):
+        raise UsageError(
+            "%hastega takes a command: a pipeline stands below `%%hastega`, from the next line on"
+        )
+    elif name.startswith("-"):
+        raise UsageError(
+            f"%hastega has no command {name!r}: options stand behind `%%hastega`, or `%hastega on`"
+        )
     else:
         raise UsageError(f"%hastega has no command {name!r}{did_you_mean(name, COMMANDS)}")
 
 
 def _help(rest: str, magics: HastegaMagics) -> None:
-    """What there is, or what a stage does."""
-    parser = Arguments("%hastega help", add_help=False)
-    parser.add_argument("stage", nargs="?", choices=list(STAGES))
-    stage: str | None = parser.read(rest).stage
-    if stage is not None:
-        _say(STAGES[stage].told)
-        return
-    _say("%hastega help [STAGE]             this; what a stage takes and does (as `xs |> STAGE?`)")
-    _say(
-        "%hastega report [--save FILE]     show the report of the last cell again, or write it as a web page"
-    )
-    _say("%hastega cache [clear]            the loops that need no compiling again; forget them")
-    _say("%hastega devices                  what can compute here")
-    _say(
-        "%hastega calibrate                measure this machine, in some seconds, for what --on auto chooses"
-    )
-    _say("%hastega doctor [--on BACKEND]    what works here, what does not, and what to type to mend it")
-    _say(
-        "%hastega edit llvm|opencl [NAME]  put the kernel of a result into a new cell, to be changed and run"
-    )
-    _say(
-        "%hastega on [OPTION ...]          from now on, |> works in every cell; with --report, reports are shown"
-    )
-    _say("%hastega off                      from now on, it works in %%hastega cells alone")
-    _say()
-    _say(cell_parser().format_help())
+    """What there is, or what a stage, a command or an option does."""
+    asked, *_ = rest.split() or [""]
+    if asked in _TOLD:
+        _say(_line_of(asked))
+    elif (option := cell_options().get(asked)) is not None:
+        takes = f" {option.metavar}" if option.metavar else ""
+        _say(f"{asked}{takes}   {option.help}")
+    elif asked.startswith("-"):
+        cell_parser("%hastega help").read(asked)  # says what there is
+    elif rest.strip():
+        parser = Arguments("%hastega help", add_help=False)
+        parser.add_argument("stage", choices=list(STAGES))
+        _say(STAGES[parser.read(rest).stage].told)
+    else:
+        for command in _TOLD:
+            _say(_line_of(command))
+        _say()
+        _say(cell_parser().format_help())
+
+
+_TOLD: Mapping[str, tuple[str, str]] = {
+    "help": ("[STAGE]", "this; what a stage takes and does (as `xs |> STAGE?`)"),
+    "report": ("[--save FILE]", "show the report of the last cell again, or write it as a web page"),
+    "cache": ("[clear]", "the loops that need no compiling again; forget them"),
+    "devices": ("", "what can compute here"),
+    "calibrate": ("", "measure this machine, in some seconds, for what --on auto chooses"),
+    "doctor": ("[--on BACKEND]", "what works here, what does not, and what to type to mend it"),
+    "edit": ("llvm|opencl [NAME]", "put the kernel of a result into a new cell, to be changed and run"),
+    "on": ("[OPTION ...]", "from now on, |> works in every cell; with --report, reports are shown"),
+    "off": ("", "from now on, it works in %%hastega cells alone"),
+}
+"""What `%hastega help` says of each command: what it takes, and what it does."""
+
+
+def _line_of(command: str) -> str:
+    takes, does = _TOLD[command]
+    return f"{f'%hastega {command} {takes}'.rstrip():32}  {does}"
 
 
 def _report(rest: str, magics: HastegaMagics) -> None:
@@ -158,7 +186,9 @@ def _on(rest: str, magics: HastegaMagics) -> None:
     words = rest.split()
     told = "--report" in words
     line = " ".join(word for word in words if word != "--report")
-    options_from(line, {}, "%hastega on")  # a wrong one is to be told now, not in the next cell
+    if told and "--quiet" in words:
+        raise UsageError(f"{EVERYWHERE}: --report asks for what --quiet hides: say one of them")
+    options_from(line, {}, EVERYWHERE)  # a wrong one is to be told now, not in the next cell
     magics.everywhere.on(line if told else f"--quiet --no-baseline {line}".rstrip())
 
 

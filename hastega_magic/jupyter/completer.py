@@ -5,7 +5,6 @@ xs |> fil⇥    filter    the elements for which f holds
 
 from __future__ import annotations
 
-import argparse
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -19,8 +18,9 @@ from IPython.core.getipython import get_ipython
 
 from hastega_magic.compiler.options import BACKENDS, INT_MODES, SECTIONS
 from hastega_magic.errors import UsageError
-from hastega_magic.jupyter.arguments import cell_parser
+from hastega_magic.jupyter.arguments import cell_options
 from hastega_magic.jupyter.commands import COMMANDS
+from hastega_magic.jupyter.keywords import keywords
 from hastega_magic.jupyter.methods import methods
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.reading.literals import DTYPES
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from hastega_magic.compiler.comparing.kept import Kept
     from hastega_magic.jupyter.shell import Shell
 
-_STAGE = re.compile(r"\|>\s*(\w*)$")
 _ARGUMENT = re.compile(r"\|>\s*(\w+)\s*\((?:[^()]|\([^()]*\))*?(?<![\w.])([^\W\d]\w*)?$")
 _TYPE = re.compile(r"""(\|>|\.)\s*astype\s*\(\s*(?:dtype\s*=\s*)?(?:"([^"']*)|'([^"']*))$""")
 _NEAR = re.compile(r"\|>\s*(\w+)\s*(?:\((?:[^()|]|\([^()]*\))*)?$")
@@ -46,12 +45,14 @@ _VALUES: Mapping[str, tuple[str, ...]] = {
     "--int": INT_MODES,
     "--show": SECTIONS,
     "--width": ("1", "2", "4", "8", "16"),
+    "--threads": ("1", "2", "4", "8", "16"),
+    "--repeat": ("3", "5", "9"),
+    "--device-memory": ("64", "256", "1024"),
 }
 _OF_COMMANDS: Mapping[str, tuple[str, ...]] = {
     "report": ("--save",),
     "cache": ("clear",),
     "doctor": ("--on",),
-    "help": tuple(STAGES),
 }
 _LANGUAGES = ("llvm", "opencl")
 
@@ -85,24 +86,45 @@ def complete(
         return _kernels(before[magic.end() :], results)
     if magic := _LINE_MAGIC.match(before):
         return _commands(before[magic.end() :], results)
-    stage = _STAGE.search(before)
-    if stage and _is_code(text, line, stage.start()):
+    so_far = "\n".join([*text.split("\n")[:line], before])
+    begun = _begun_stage(so_far)
+    if begun is not None:
         stages = [(row.name, f"{row.kind}: {row.doc}") for row in STAGES.values()]
         others = [(name, "function") for name in functions if name not in STAGES]
-        return _among(stage[1], [*stages, *others], alone=True)
+        return _among(begun, [*stages, *others], alone=True)
     dtype = _TYPE.search(before)
     if dtype and _is_stage(text, line, dtype):
         return _among(dtype[2] or dtype[3] or "", ((name, "dtype") for name in DTYPES), alone=True)
-    argument = _ARGUMENT.search(before)
-    if argument and argument[1] in STAGES and _is_code(text, line, argument.start()):
+    argument = _ARGUMENT.search(so_far)
+    if argument and argument[1] in STAGES and _is_code(text, *_place(so_far, argument.start())):
         row = STAGES[argument[1]]
         own = [(f"{name}=", row.usage) for name in (*row.parameters, *row.keywords)]
-        if argument[2] or not own or before.rstrip()[-1] not in "(,":
+        if argument[2] or not own or so_far.rstrip()[-1] not in "(,":
             return _among(argument[2] or "", own)
         # Where nothing is typed yet, all of Python's names would bury these few.
         return _among("", [*own, *((name, "variable") for name in names)], alone=True)
-    found = methods("\n".join([*text.split("\n")[:line], before]))
+    option = keywords(so_far)
+    if option is not None:
+        return _among(*option)
+    found = methods(so_far)
     return None if found is None else _among(*found, alone=True)
+
+
+def _begun_stage(text: str) -> str | None:
+    """What of a stage's name stands at the end of the text, behind a `|>`, of a line above perhaps; None elsewhere."""
+    tokens = [each for each in scan(text) if each.kind not in ("space", "joined")]
+    if tokens and tokens[-1].kind == "comment":
+        return None
+    begun = (
+        tokens.pop().text if tokens and tokens[-1].kind == "word" and text.endswith(tokens[-1].text) else ""
+    )
+    before = [each for each in tokens if each.kind not in ("newline", "comment")]
+    return begun if before and before[-1].kind == "pipe" else None
+
+
+def _place(text: str, at: int) -> tuple[int, int]:
+    """Line and column, both from 0, of a character."""
+    return text.count("\n", 0, at), at - (text.rfind("\n", 0, at) + 1)
 
 
 def _is_code(text: str, line: int, column: int) -> bool:
@@ -146,8 +168,7 @@ def _devices(fragment: str) -> Found:
 
 
 def _known_options() -> list[tuple[str, str]]:
-    actions: list[argparse.Action] = cell_parser()._actions  # noqa: SLF001  argparse has no other list of them
-    return [(name, action.help or "") for action in actions for name in action.option_strings]
+    return [(name, option.help or "") for name, option in cell_options().items()]
 
 
 def _kernels(before: str, results: Callable[[], Iterable[str]]) -> Found | None:
@@ -175,6 +196,10 @@ def _commands(before: str, results: Callable[[], Iterable[str]]) -> Found | None
             return _devices(word[0])
         tried = (backend for backend in BACKENDS if backend not in ("auto", "all"))
         return _among(word[0], ((backend, "") for backend in tried), alone=True)
+    if rest[: word.start()].split()[-1:] == ["--save"] or rest[: word.start()].endswith("--save="):
+        return None  # IPython knows the files
+    if name == "help":
+        return _among(word[0], ((row.name, f"{row.kind}: {row.doc}") for row in STAGES.values()), alone=True)
     return _among(word[0], ((each, "") for each in _OF_COMMANDS.get(name, ())), alone=True)
 
 
@@ -205,9 +230,7 @@ def stage_at(text: str, place: int) -> Stage | None:
     found = _NEAR.search(before + word[0])
     if found is None or found[1] not in STAGES:
         return None
-    line = before.count("\n", 0, found.start())
-    column = found.start() - (before.rfind("\n", 0, found.start()) + 1)
-    return STAGES[found[1]] if _is_code(text, line, column) else None
+    return STAGES[found[1]] if _is_code(text, *_place(before, found.start())) else None
 
 
 @context_matcher(identifier="hastega")  # pyright: ignore[reportUntypedFunctionDecorator]

@@ -43,8 +43,15 @@ def show_sections(report: Report, names: Sequence[str]) -> None:
     """Print sections of the report as text, for each of its pipelines."""
     for pipeline in report.pipelines:
         for name in names:
-            text = "\n".join(_SECTIONS[name](pipeline)) or "(nothing)"
+            text = "\n".join(_SECTIONS[name](pipeline)) or _nothing(name, pipeline)
             print(writable(f"── {pipeline.name or 'pipeline'}: {name}\n{text}\n"))  # noqa: T201  what was asked for
+
+
+def _nothing(name: str, pipeline: PipelineReport) -> str:
+    """What stands in a section that has nothing."""
+    if name == "baselines":
+        return "(nothing: none was timed)"
+    return "(nothing)" if pipeline.loops else "(nothing: no loop was compiled)"
 
 
 def ran(report: Report) -> bool:

@@ -19,6 +19,7 @@ from hastega_magic.errors import UsageError as OptionError
 from hastega_magic.interrupts import put_off
 from hastega_magic.jupyter import arguments, commands
 from hastega_magic.jupyter.awaiting import hearing
+from hastega_magic.jupyter.bodiless import NONE
 from hastega_magic.jupyter.everywhere import AWAITED, PLAIN, Everywhere, awaits
 from hastega_magic.jupyter.progress import Bar
 from hastega_magic.jupyter.tracebacks import HidingOurs, cell_error, show_without_ours
@@ -111,7 +112,10 @@ class HastegaMagics(Magics):
         # With its first line, as the editor shows it: line numbers then agree.
         text = f"%%hastega {line}".rstrip() + "\n" + cell
         with self._hiding_ours():
-            return self._run(text, arguments.options_from(line, self._defaults()))
+            options = arguments.options_from(line, self._defaults())
+            if cell == NONE:
+                raise UsageError("%%hastega: the cell is empty: its code begins on the next line")
+            return self._run(text, options)
 
     def _run_everywhere(self, line: str, cell: str) -> object:
         """What `%hastega on` makes of a cell that holds `|>`: its value, or what is to be awaited for it."""

@@ -79,9 +79,17 @@ def _pipeline(pipeline: PipelineReport, width: int) -> list[str]:
         lines += _table(TRIED, tried_rows(pipeline.tuning), "<>>><")
     said = [shorten(each, _LONG) for each in told(pipeline)[:_SAID]]
     if said:
-        sentence = "; ".join(said)
-        lines += _wrapped(f"  break-even: {sentence}", width, "    ")
+        lines += _wrapped(f"  break-even: {'; '.join(_headed_once(said))}", width, "    ")
     return lines
+
+
+def _headed_once(sentences: Iterable[str]) -> Iterable[str]:
+    """The sentences, with what stands before the colon of several in a row (`predicted: `) before the first alone."""
+    last = ""
+    for each in sentences:
+        head, colon, rest = each.partition(": ")
+        yield rest if colon and head == last else each
+        last = head if colon else ""
 
 
 def phase_lines(pipeline: PipelineReport) -> list[str]:

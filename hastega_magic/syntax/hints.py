@@ -39,6 +39,7 @@ _PYTHONS = (
 _SHORT = {"np": "numpy as np", "pd": "pandas as pd", "pl": "polars as pl", "pa": "pyarrow as pa"}
 _MODULES = sys.stdlib_module_names | {each.partition(" ")[0] for each in _SHORT.values()}
 """What is often read without an import."""
+_CONSTANTS = frozenset({"pi", "tau", "inf", "nan"})
 
 
 def hint(
@@ -63,21 +64,29 @@ def hint(
     if not isinstance(name, str) or not name:
         return
     if isinstance(error, AttributeError):
-        _mark_only(error, text, re.compile(rf"(?<=\.){re.escape(name)}\b"), sites)
+        if not _is_stage_as_method(error, name, text, filename):
+            _mark_only(error, text, re.compile(rf"(?<=\.){re.escape(name)}\b"), sites)
         return
     if name == "_":
         error.add_note(
             "hastega: `_` stands for the element in stages behind `|>`: is one written as `|` or `>` here?"
         )
         return
-    module = (name in _SHORT or name in _MODULES) and any(_has_part(site.text, name) for site in sites)
+    module = _of_module(name, sites)
     if module:
-        error.add_note(f"hastega: `{name}` is not imported yet: `import {_SHORT.get(name, name)}`")
+        error.add_note(f"hastega: {module}")
     for stage in (stage for site in sites for stage in site.stages):
-        if meant := _of_stage(stage, name, module):
+        if meant := _of_stage(stage, name, bool(module)):
             error.add_note(f"hastega: {meant[0]}")
             _mark(error, text, stage, meant[1])
             return
+    _mark_where_read(error, name, sites, text, failing, filename)
+
+
+def _mark_where_read(
+    error: NameError, name: str, sites: Collection[Site], text: str, failing: Site | None, filename: str
+) -> None:
+    """Note where a pipeline reads the undefined name, or the operator before it that may be meant as `|>`."""
     if (read := _read_at(error, text, filename)) is not None:
         if name in STAGES and _ask_of_pipes(error, text, read):
             return
@@ -90,6 +99,32 @@ def hint(
             _mark(error, text, stage, name)
             return
     _mark_only(error, text, word, sites)
+
+
+def _is_stage_as_method(error: AttributeError, name: str, text: str, filename: str) -> bool:
+    """Note that a stage is asked for as a method of what a pipeline may go through, as in `xs.map(f)`; False if not."""
+    ran = _ran_at(error, text, filename)
+    if name not in STAGES or ran is None or not hasattr(type(error.obj), "__iter__"):
+        return False
+    error.add_note(f"hastega: `{name}` is a stage: is it meant as `|> {name}`?")
+    error.add_note(marked(text, ran._replace(col=ran.end_col - len(name)), len(name)))
+    return True
+
+
+def _of_module(name: str, sites: Collection[Site]) -> str:
+    """What is said of a module, or of what `math` has under the name that an argument of a stage reads; or ""."""
+    if (name in _SHORT or name in _MODULES) and any(_has_part(site.text, name) for site in sites):
+        return f"`{name}` is not imported yet: `import {_SHORT.get(name, name)}`"
+    given = [stage.text for site in sites for stage in site.stages if stage.known]
+    if name.lower() in _MODULES and any(_has_part(each, name) for each in given):
+        return f"`{name}` is not defined: did you mean {name.lower()}?"
+    there = name in _CONSTANTS or (not name.startswith("_") and callable(getattr(math, name, None)))
+    word = re.compile(rf"\(.*(?<![\w.]){re.escape(name)}\b", re.DOTALL)
+    return (
+        f"`{name}` is not defined: did you mean math.{name}?"
+        if there and any(map(word.search, given))
+        else ""
+    )
 
 
 def _of_stage(stage: StageSite, name: str, module: bool) -> tuple[str, str] | None:

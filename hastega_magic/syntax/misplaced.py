@@ -56,6 +56,10 @@ def _of_source(site: Site) -> str | None:
 def _of_function(stage: StageSite, ran: str, error: TypeError) -> str | None:
     """What a stage is given in place of a function."""
     call = _expression(stage.text)
+    if not stage.known and re.search(r"\b_\b", ran):
+        return (
+            f"`_` stands for the element in stages alone, and `{stage.name}` is none: write `lambda x: ...`"
+        )
     if not stage.known or not isinstance(call, ast.Call):
         return None
     text = Text(stage.text)

@@ -227,10 +227,13 @@ class Rewriter(Transformer):
         span, text = self.text.span(step), self.text.segment(step)
         call = step if isinstance(step, ast.Call) else None
         callee = step if call is None else call.func
-        known = isinstance(callee, ast.Name) and callee.id in STAGES and callee.id not in self.shadowed
+        known = self._is_stage(callee)
         name = callee.id if isinstance(callee, ast.Name) else self.text.segment(callee)
         if known:
             self._check_arguments(name, call, span)
+        elif isinstance(callee, ast.Subscript) and self._is_stage(callee.value):
+            message = f"a stage's arguments stand in parentheses: `{self.text.segment(callee.value)}(...)`"
+            raise CellSyntaxError(message, self.text.text, span, self.filename)
         elif (behind := self._behind_stage(step)) is not None:
             message = f"`{behind}` stands behind the stage alone: put the pipeline in parentheses, or write `|>` again"
             raise CellSyntaxError(message, self.text.text, span, self.filename)
@@ -250,6 +253,10 @@ class Rewriter(Transformer):
         display = ast.copy_location(ast.Tuple([function, *parts], ast.Load()), step)
         return StageSite(name, text, span, known), display
 
+    def _is_stage(self, node: ast.expr) -> bool:
+        """Whether it is the name of a stage, and nothing of the user's."""
+        return isinstance(node, ast.Name) and node.id in STAGES and node.id not in self.shadowed
+
     def _behind_stage(self, step: ast.expr) -> str | None:
         """The text behind a stage that Python takes for a part of it: in `map(f).sum()` and `sum / 2` its end."""
         node = step
@@ -257,15 +264,15 @@ class Rewriter(Transformer):
             while isinstance(node, ast.BinOp):
                 node = node.left
             name = node.func if isinstance(node, ast.Call) else node
-            stage = isinstance(name, ast.Name) and name.id in STAGES and name.id not in self.shadowed
+            stage = self._is_stage(name)
             return self.text.segment(step)[len(self.text.segment(node)) :].strip() if stage else None
         while isinstance(node, (ast.Call, ast.Attribute, ast.Subscript)):
             inner = node.func if isinstance(node, ast.Call) else node.value
             name = inner.func if isinstance(inner, ast.Call) else inner
             if not isinstance(node, ast.Call) and isinstance(name, ast.Name):
                 called = isinstance(inner, ast.Call)
-                stage = called and name.id in STAGES and name.id not in self.shadowed
-                return self.text.segment(step)[len(self.text.segment(inner)) :] if stage else None
+                stage = called and self._is_stage(name)
+                return self.text.segment(step)[len(self.text.segment(inner)) :].strip() if stage else None
             node = inner
         return None
 
@@ -288,6 +295,8 @@ class Rewriter(Transformer):
 
             written = of_a_function(name, self.text.segment(args[0]))
             complaint = f"{name} takes no function: write `{written}`" if written else complaint
+        if complaint and len(args) > 1 and name in ("filter", "take_while", "drop_while"):
+            complaint = self._as_one(name, args) or complaint
         if complaint:
             raise CellSyntaxError(complaint, self.text.text, span, self.filename)
         function = function_argument(STAGES[name], call) if call else None
@@ -301,6 +310,13 @@ class Rewriter(Transformer):
         wrong = wrong_literal(name, call) if call else None
         if wrong is not None:
             raise CellSyntaxError(wrong[1], self.text.text, self.text.span(wrong[0]), self.filename)
+
+    def _as_one(self, name: str, args: list[ast.expr]) -> str | None:
+        """How several conditions over `_` are written as one function; None for other arguments."""
+        bodies = [arg.body if isinstance(arg, ast.Lambda) else arg for arg in args]
+        if not all(isinstance(body, ast.Compare) and "_" in reads(body) for body in bodies):
+            return None
+        return f"{name} takes one function: write `{name}({' and '.join(map(self.text.segment, bodies))})`"
 
     def _is_function(self, node: ast.expr, stage: str, refused: bool) -> bool:
         """Whether an argument is written as a function; `refused`: the stage takes no such argument at all.

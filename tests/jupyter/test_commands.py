@@ -99,16 +99,38 @@ def test_the_doctor_says_what_a_variable_of_the_notebook_does(notebook, tmp_path
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("doctor --on cuda", ["cuda", "parallel"]),
+        ("doctor --on nowhere", ["nowhere", "parallel"]),
+        ("doctor --on cuda", ["cuda", "did you mean opencl?"]),
         ("doctor --onn parallel", ["--onn", "--on"]),
         ("doctor now", ["now"]),
         ("devices all", ["all"]),
         ("cache --clear", ["did you mean clear?"]),
+        ("report page.html", ["unexpected 'page.html': did you mean --save page.html?"]),
+        ("report --save", ["a value is missing: --save FILE"]),
+        ("doctor simd", ["unexpected 'simd': did you mean --on simd?"]),
+        ("on --reprot", ["there is no option --reprot: did you mean --report?"]),
+        ("on --quiet --report", ["%hastega on: --report asks for what --quiet hides"]),
+        ("on report", ["unexpected 'report': did you mean --report?"]),
+        ("help --onn", ["there is no option --onn: did you mean --on?"]),
+        ("help scam", ["there is no stage 'scam': did you mean scan?"]),
     ],
 )
 def test_what_cannot_be_is_one_line(notebook, line, words):
     said = one_line(notebook.run(f"%hastega {line}"))
     assert all(word in said for word in words), said
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("cache", "%hastega cache [clear]            the loops that need no compiling again; forget them"),
+        ("--on", "--on BACKEND   what computes: auto, python, numpy, simd, parallel, opencl, all; opencl:DEVICE"),
+        ("--quiet", "--quiet   show no report"),
+    ],
+)  # fmt: skip
+def test_help_tells_of_one_command_or_option(notebook, asked, told):
+    assert notebook.run(f"%hastega help {asked}").text == f"{told}\n"
+    assert asked in notebook.run("%hastega help").text
 
 
 def test_a_command_without_options_names_none(notebook):

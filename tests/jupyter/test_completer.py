@@ -35,9 +35,15 @@ def test_all_stages_stand_after_a_pipe_with_what_they_do():
     [
         ("xs |> fil⇥", ["filter"]),
         ("ys = (xs\n      |> map(f)\n      |> enu⇥", ["enumerate"]),
+        ("ys = (xs |>\n      enu⇥", ["enumerate"]),
+        ("ys = (xs |>  # then\n      # more\n      enu⇥)", ["enumerate"]),
+        ("ys = (xs |>  # then enu⇥", None),
+        ("ys = (xs |>\n      'enu⇥", None),
         ("xs |> enumerate(st⇥)", ["start="]),
         ("xs |> map(f) |> enumerate(⇥", ["start="]),
         ("xs |> std(⇥", ["ddof="]),
+        ("xs |> clip(\n    lo=(1),\n    h⇥", ["hi="]),
+        ("xs |> take(3)\nn⇥", None),
         ("xs |> clip(1, ⇥", ["lo=", "hi="]),
         ("xs |> map(math.⇥", None),
         ("xs |> sum |> cumsum(⇥", None),
@@ -56,6 +62,13 @@ def test_all_stages_stand_after_a_pipe_with_what_they_do():
         ("%%hastega --on=par⇥", ["parallel"]),
         ("%%hastega --show fused,ll⇥", ["llvm"]),
         ("%%hastega --int ⇥", ["exact", "checked", "wrap"]),
+        ("%%hastega --repeat ⇥", ["3", "5", "9"]),
+        ("%%hastega --threads=1⇥", ["1", "16"]),
+        ("%%hastega --device-memory 6⇥", ["64"]),
+        ("%hastega report ⇥", ["--save"]),
+        ("%hastega report --save ⇥", None),
+        ("%hastega report --save=⇥", None),
+        ("%hastega help sc⇥", ["scan"]),
         ("%%hastega --on simd --qui⇥", ["--quiet"]),
         ("%hastega dev⇥", ["devices"]),
         ("%hastega edit ⇥", ["llvm", "opencl"]),
@@ -82,6 +95,22 @@ def test_all_stages_stand_after_a_pipe_with_what_they_do():
         ("# pipe(xs).fil⇥", None),
         ("pipe(xs.fil⇥", None),
         ("pipe(xs)\nfil⇥", None),
+        ("pipe(xs, int⇥", ["int_mode="]),
+        ("y = pipe(\n    (xs),  # these\n    t⇥)", ["threads=", "tune=", "tune_seconds="]),
+        ("hastega_magic.pipe(xs, on='simd', re⇥", ["repeat="]),
+        ("pipe(xs, on='⇥", ["auto", "python", "numpy", "simd", "parallel", "opencl", "all"]),
+        ('@hastega(int_mode="ch⇥")', ["checked"]),
+        ("@hastega(stri⇥", ["strict="]),
+        ("def f(xs):\n    return pipe(xs, wid⇥", ["width=", "widgets="]),
+        ("pipe(x⇥", None),
+        ("pipe(xs, on=s⇥", None),
+        ("pipe(xs, threads='⇥", None),
+        ("pipe(f(xs, o⇥", None),
+        ("pipe([xs, o⇥", None),
+        ("os.pipe(xs, o⇥", None),
+        ("'pipe(xs, o⇥", None),
+        ("pipe(xs, # o⇥", None),
+        ("pipe(xs).map(f, o⇥", None),
     ],
 )
 def test_what_is_offered(cell, expected):
@@ -197,3 +226,12 @@ def test_the_shell_asks(notebook):
     assert set(STAGES) <= set(offered("pipe(xs)."))
     notebook.run("%unload_ext hastega_magic")
     assert "--threads" not in offered("%%hastega --thr")
+
+
+def test_keywords_are_told_as_keywords():
+    found = complete("pipe(xs, ", 0, 9)
+    told = dict(found.texts)
+    assert told["baseline="] == "False: time neither pure Python nor NumPy"
+    assert told["threads="] == "at most so many threads (0: all CPUs)"
+    assert found.alone
+    assert not complete("@hastega(", 0, 9).alone, "it takes a function as well"

@@ -21,7 +21,7 @@ def test_an_unknown_device_is_one_line_with_those_there_are(notebook, options):
 def test_an_unknown_back_end_to_compare_is_one_line(notebook):
     seen = notebook("y = range(10) |> sum", "--compare parallel,cuda")
     assert len(seen.text.strip().splitlines()) == 1
-    assert "no back end 'cuda'; there are auto, python" in seen.text
+    assert "no back end 'cuda': did you mean opencl?" in seen.text
 
 
 def test_a_lost_device_is_one_sentence_and_the_next_cell_is_right(notebook, monkeypatch):

@@ -26,8 +26,23 @@ def one_line(seen):
         ("--help", ["%%hastega: `%hastega help` tells what there is"]),
         ("--on simd -h", ["%%hastega: `%hastega help` tells what there is"]),
         ("--bar=3", ["--bar"]),
-        ("--on", ["--on", "argument"]),
+        ("--on", ["%%hastega: a value is missing: --on BACKEND"]),
+        ("on simd", ["unexpected 'on': did you mean --on?"]),
+        ("\N{EM DASH}on simd", ["did you mean --on?"]),
+        ("simd", ["unexpected 'simd': a back end stands behind --on; several behind --compare"]),
+        ("--compare simd parallel", ["unexpected 'parallel'", "with commas alone between them"]),
+        ("--compare simd, parallel", ["a name missing in 'simd,'", "without blanks", "simd,parallel"]),
+        ("--int_mode wrap", ["--int_mode", "did you mean --int?"]),
+        ("--int-mode=wrap", ["--int-mode", "did you mean --int?"]),
+        ("--baseline", ["did you mean --no-baseline?"]),
+        ("--tune-seconds 3", ["`%config HastegaMagics.tune_seconds = 5`"]),
+        ("--seconds 3", ["`%config HastegaMagics.tune_seconds = 5`"]),
         ("--on gpu", ["gpu", "did you mean opencl?"]),
+        ("--on CUDA", ["CUDA", "did you mean opencl?"]),
+        ("--on cuda:1", ["cuda:1", "did you mean opencl:1?"]),
+        ("--on threads", ["threads", "did you mean parallel?"]),
+        ("--compare avx512", ["avx512", "did you mean simd?"]),
+        ("--on simd,parallel", ["simd,parallel", "one computes, and `--compare` measures others"]),
         ("--on nowhere", ["nowhere", "parallel"]),
         ("--on opencl:99", ["99", "opencl:0 is "]),
         ("--on opencl:nothing", ["%%hastega: ", "nothing", "opencl:0 is "]),
@@ -59,6 +74,31 @@ def test_what_cannot_be_is_one_line_and_runs_nothing(notebook, options, words):
     line = one_line(notebook(CELL, options))
     assert all(word in line for word in words), line
     assert "y" not in notebook.ns
+
+
+@pytest.mark.parametrize(
+    ("cell", "words"),
+    [
+        ("%%hastega range(3) |> sum", ["unexpected 'range(3)': the cell's code begins on the next line"]),
+        ("%%hastega --on simd range(3) |> sum", ["unexpected 'range(3)'", "next line"]),
+        ("%%hastega --on simd", ["%%hastega: the cell is empty: its code begins on the next line"]),
+        ("%%hastega", ["%%hastega: the cell is empty: its code begins on the next line"]),
+        ("%%hastega --on cuda", ["did you mean opencl?"]),
+        ("%hastega range(3) |> sum", ["%hastega takes a command: a pipeline stands below `%%hastega`"]),
+        ("%hastega --on simd", ["no command '--on': options stand behind `%%hastega`, or `%hastega on`"]),
+    ],
+)
+@pytest.mark.parametrize("everywhere", [False, True])
+def test_a_cell_on_one_line_is_answered_with_where_its_code_stands(notebook, cell, words, everywhere):
+    if everywhere:
+        notebook.run("%hastega on")
+    line = one_line(notebook.run(cell))
+    assert all(word in line for word in words), line
+
+
+def test_a_cell_that_is_yet_to_be_written_is_no_error(notebook):
+    for cell in ("%%hastega\n\n", "%%hastega --no-baseline\n# todo"):
+        assert notebook.run(cell).error is None
 
 
 @pytest.mark.parametrize(
@@ -218,3 +258,22 @@ def test_commands_that_do_not_exist(notebook, line, words):
 @pytest.mark.parametrize("line", ["--help", "-h"])
 def test_help_is_asked_for_as_in_shells_too(notebook, line):
     assert notebook.run(f"%hastega {line}").out == notebook.run("%hastega help").out
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ("--show asm --on python", "(nothing: no loop was compiled)"),
+        ("--show llvm,phases --on numpy", "(nothing: no loop was compiled)"),
+        ("--show baselines --no-baseline", "(nothing: none was timed)"),
+    ],
+)
+def test_a_section_with_nothing_in_it_says_why(notebook, options, told):
+    assert told in notebook(CELL, options).out.splitlines()
+
+
+def test_a_back_end_of_the_environment_that_is_none_is_said_to_be_from_there(notebook, monkeypatch):
+    monkeypatch.setenv("HASTEGA_AUTO", "cuda")
+    said = "%%hastega: HASTEGA_AUTO in the environment: there is no back end 'cuda': did you mean opencl?"
+    assert one_line(notebook(CELL, "")) == said
+    assert notebook(CELL, "--on simd").error is None

@@ -275,7 +275,8 @@ def test_sentences_about_many_back_ends_are_folded_and_not_cut():
     said = told(report.pipelines[0])
     assert sum(map(len, said)) > 400
     for each in said:
-        assert " ".join(each.split()) in " ".join(text.split())
+        _, _, sentence = each.partition(": ")
+        assert " ".join(sentence.split()) in " ".join(text.split())
         assert each in report.to_html()
     assert max(map(len, text.splitlines())) <= 80
 

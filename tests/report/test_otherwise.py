@@ -5,7 +5,7 @@ from dataclasses import replace
 from hastega_magic.report import Report
 from hastega_magic.report.breakeven import lines_of
 from hastega_magic.report.build import build_report
-from hastega_magic.report.costs import Cost, Model, ModelPhase, ModelRow, PredictedCurve
+from hastega_magic.report.costs import Cost, Crossing, Model, ModelPhase, ModelRow, PredictedCurve
 from hastega_magic.report.model import Barrier, Baseline, IntInfo, Phase, PipelineReport
 from hastega_magic.report.otherwise import told
 from hastega_magic.trace import Trace
@@ -49,6 +49,26 @@ def test_baselines_that_say_the_same_or_nothing_leave_the_prediction_alone():
 def test_predictions_say_that_they_know_nothing_of_integers_computed_again():
     again = replace(RAN, integers=IntInfo("exact", False, True, True))
     assert plain(again)[0].startswith("predicted if all integers fit 64 bits: ")
+
+
+def test_what_stands_before_several_sentences_is_written_once_in_the_text():
+    curves = (
+        CURVES[0],
+        PredictedCurve("simd", ((1.0, 1e-3), (1e6, 0.9))),
+        PredictedCurve("parallel", ((1.0, 1e-2), (1e6, 0.1))),
+    )
+    cost = Cost(
+        chosen="simd",
+        curves=curves,
+        crossings=(Crossing("simd", "python", 150.0), Crossing("parallel", "simd", 1e4)),
+    )
+    barred = replace(RAN, backend="simd", cost=cost, barriers=(Barrier("tap(f)", "it looks"),))
+    first, second = plain(barred)
+    head = "predicted without what Python runs at barriers: "
+    assert first.startswith(head)
+    assert second.startswith(head)
+    text = " ".join(Report(pipelines=(barred,)).to_text().replace("\u202f", " ").split())
+    assert f"break-even: {first}; {second.removeprefix(head)}" in text
 
 
 def test_what_several_share_has_no_sentences_of_another_back_end():

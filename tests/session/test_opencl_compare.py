@@ -41,7 +41,7 @@ def test_a_device_that_does_not_exist_is_refused_before_anything_runs(options):
 
 
 def test_an_unknown_back_end_is_refused_before_anything_runs():
-    with pytest.raises(UsageError, match=r"no back end 'cuda'; there are auto"):
+    with pytest.raises(UsageError, match=r"no back end 'cuda': did you mean opencl"):
         Options(compare=("parallel", "cuda"))
 
 

@@ -63,6 +63,73 @@ def test_a_function_of_one_element_is_given_all(text, name):
 
 
 @pytest.mark.parametrize(
+    ("stage", "each"),
+    [
+        ("round(1)", "round(_, 1)"),
+        ("pow(2)", "pow(_, 2)"),
+        ("math.pow(2)", "math.pow(_, 2)"),
+        ("round(ndigits=1)", "round(_, ndigits=1)"),
+    ],
+)
+def test_a_function_of_one_element_and_more_is_given_all(stage, each):
+    text = f"y = [1.25, 2.5] |> {stage}"
+    name = stage.partition("(")[0]
+    assert notes(text) == [
+        f"hastega: `{name}` is called once, with all elements: `map({each})` calls it for each",
+        f"    {text}\n    {' ' * text.index(stage)}{'^' * len(stage)}",
+    ]
+    Session(dict(NAMES)).run_cell(text.replace(stage, f"map({each})"))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("sum |> d", "`d` is no function, but of type dict: a source stands before `|>`"),
+        ("[1, 2] |> k", "`k` is no function, but of type int"),
+    ],
+)
+def test_what_is_no_function_behind_a_pipe(text, said):
+    with pytest.raises(TypeError) as caught:
+        Session({**NAMES, "k": 3}).run_cell(text)
+    assert caught.value.__notes__ == [f"hastega: {said}", f"    {text}\n    {' ' * (len(text) - 1)}^"]
+
+
+@pytest.mark.parametrize("stage", ["sorted(_ > 2)", "sorted(key=_ + 1)"])
+def test_the_placeholder_in_an_argument_of_no_stage(stage):
+    with pytest.raises(TypeError) as caught:
+        Session({"_": [5]}).run_cell(f"y = [1, 2] |> {stage}")
+    said = "hastega: `_` stands for the element in stages alone, and `sorted` is none: write `lambda x: ...`"
+    assert caught.value.__notes__[0] == said
+
+
+@pytest.mark.parametrize(
+    ("stage", "better"),
+    [
+        ("round(_, 2)", "round(2)"),
+        ("plus( _ )", "plus"),
+        ("math.sqrt(_)", "math.sqrt"),
+        ("math.pow(_, 3)", "math.pow(3)"),
+        ("divmod(_, 3)", "divmod(3)"),
+    ],
+)
+def test_the_value_so_far_written_as_an_argument(stage, better):
+    text = f"y = range(9) |> mean |> {stage}"
+    with pytest.raises(TypeError) as caught:
+        Session({**NAMES, "_": 7}).run_cell(text)
+    said, caret = caught.value.__notes__
+    assert said == f"hastega: the value so far goes before the arguments by itself: write `{better}`"
+    assert caret == f"    {text}\n    {' ' * text.index(stage)}{'^' * len(stage)}"
+    Session({**NAMES, "_": 7}).run_cell(f"y = range(9) |> mean |> {better}")
+
+
+@pytest.mark.parametrize("text", ["range(9) |> plus(3, 4)", "[1] |> pow(_, 2)", "range(9) |> map(_, 3)"])
+def test_other_arguments_are_what_is_wrong(text):
+    with pytest.raises((TypeError, SyntaxError)) as caught:
+        Session({**NAMES, "_": 7}).run_cell(text)
+    assert not any("by itself" in note for note in getattr(caught.value, "__notes__", []))
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "[[1], 2] |> sorted",
@@ -111,3 +178,28 @@ def test_where_none_is_no_element(end):
 def test_where_none_is_an_element(end):
     said = "hastega: an element is None: does the function of `map(nothing)` return a value in every case?"
     assert said in notes(f"def nothing(x): pass\n[1, 2] |> map(nothing) |> {end}")
+
+
+@pytest.mark.parametrize(
+    ("stages", "said"),
+    [
+        (
+            "map(lambda x: x + 1)",
+            "write `map(lambda a, b: ...)`, or `x[0]` is the first part of an element `x`",
+        ),
+        ("filter(_ > 1)", "write `filter(lambda a, b: ...)`, or `x[0]` is the first part of an element `x`"),
+        ("take_while(lambda x: x < 5)", "`x[0]` is the first part of an element `x`"),
+        ("reduce(lambda total, x: total + x, 0)", "`x[0]` is the first part of an element `x`"),
+    ],
+)
+def test_a_function_that_takes_a_tuple_for_a_number(stages, said):
+    for source in ("zip(ys)", "enumerate", "window(2)"):
+        with pytest.raises(TypeError) as caught:
+            Session({"xs": [1, 2, 3], "ys": [4, 5, 6]}).run_cell(f"xs |> {source} |> {stages}")
+        assert caught.value.__notes__[1] == f"hastega: the elements are tuples: {said}"
+
+
+def test_a_type_error_of_other_things_than_the_element_is_pythons_own():
+    with pytest.raises(TypeError) as caught:
+        Session({"xs": [1, 2], "k": "a"}).run_cell("xs |> zip(xs) |> map(lambda a, b: a + k)")
+    assert not any("are tuples" in note for note in caught.value.__notes__)

@@ -118,7 +118,6 @@ def test_functions_as_others_write_them(written):
         ("xs |> map lambda x: x", "a stage's arguments stand in parentheses: `map(...)`"),
         ("xs |> take 3 |> sum", "a stage's arguments stand in parentheses: `take(...)`"),
         ("xs |> .map(f)", "a stage is written without a dot: `|> map`"),
-        ("xs |> map(def f(x): x)", "invalid syntax"),
         ("y = xs |> sum else 0", "invalid syntax"),
         ("y = xs |> sum for x in xs", "invalid syntax"),
         ("xs |> sum as y", "invalid syntax"),
@@ -148,6 +147,64 @@ def test_functions_for_stages_that_take_none(stage, better):
     assert error.msg == f"{stage.partition('(')[0]} takes no function: write `{better}`"
     tree = ast.parse(f"f = None\n(xs, {better.replace(' |> ', ', ')})")
     assert tree.body
+
+
+AND, OR, NOT = (
+    f"`{one}` is written `{other}` in Python" for one, other in (("&&", "and"), ("||", "or"), ("!", "not"))
+)
+CHOICE = "`a ? b : c` is written `b if a else c` in Python"
+COLON = "a colon stands behind the names of a lambda: `lambda x: ...`"
+STEPS = "Python has no `++` and no `--`: write `+ 1` or `- 1`"
+ALONE = "an operator alone is no function: write "
+
+
+@pytest.mark.parametrize(
+    ("text", "marked", "said"),
+    [
+        ("xs |> map(lambda x: x > 1 && x < 3)", "&&", AND),
+        ("if 1 && 2: pass", "&&", AND),
+        ("xs |> filter(_ > 1 || _ < 3) |> sum", "||", OR),
+        ("xs |> map(lambda x: !x)", "!", NOT),
+        ("xs |> filter(!(_ > 1))", "!", NOT),
+        ("xs |> map(lambda x: x > 1 ? 1 : 0) |> sum", "?", CHOICE),
+        ("xs |> map(lambda x: x++)", "++", STEPS),
+        ("xs |> map(lambda x: x--) |> sum", "--", STEPS),
+        ("xs |> map(lambda x: return x)", "return", "a lambda gives its value without `return`"),
+        ("xs |> map(lambda x: if x: 1 else: 0)", "if", "inside a lambda stands `a if condition else b`"),
+        ("xs |> map(lambda x x * 2)", " ", COLON),
+        ("xs |> reduce(lambda a, x a + x)", " ", COLON),
+        ("xs |> map(def f(x): return x)", "def",
+         "`def` stands on lines of its own, and the function's name here: `map(f)`"),
+        ("xs |> map{ _ + 1 }", "map", "a stage's arguments stand in parentheses: `map(...)`"),
+        ("xs |> filter { _ > 1 }", "filter", "a stage's arguments stand in parentheses: `filter(...)`"),
+        ("xs |> reduce(+)", "+", f"{ALONE}`sum`, or `reduce(lambda total, x: total + x)`"),
+        ("xs |> scan(+, 0)", "+", f"{ALONE}`cumsum`, or `scan(lambda total, x: total + x)`"),
+        ("xs |> scan(*)", "*", f"{ALONE}`scan(lambda total, x: total * x)`"),
+        ("xs -> sum", "->", "a pipeline is written with `|>`: `|> sum`"),
+        ("xs >| map(_ + 1)", ">|", "a pipeline is written with `|>`: `|> map`"),
+        ("let y = xs |> sum", "let", "a name gets its value without a word before: `x = ...`"),
+        ("y := xs |> sum", ":=", "a name gets its value by `=`: `x = ...`"),
+    ],
+)  # fmt: skip
+def test_words_and_operators_of_other_languages(text, marked, said):
+    error = refused(f"z = 1\n{text}")
+    assert error.msg == said
+    at = (error.offset or 0) - 1
+    assert (error.lineno, text[at : at + len(marked)]) == (2, marked)
+    if marked == " ":
+        assert re.search(r"lambda [\w, ]*\w$", text[:at])
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["x = 'a && b' b", "f(a b)", "x = 3 +", "def f(x) -> sum return 3", "xs |> sum else 0", "x = 'a ? b : c' b",
+     "lambda x: x for", "y = {a ? 2}", "f = x -> sum(x)", "f = (a) -> max(a, 3)",
+     "x = 1 # !\n)", "xs |> map(lambda x: x) return"],
+)  # fmt: skip
+def test_other_lines_keep_pythons_words(text):
+    with pytest.raises(SyntaxError) as pythons:
+        compile(text.replace("|>", "| "), "<cell>", "exec")
+    assert refused(text).msg == pythons.value.msg
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,9 @@ from hastega_magic.syntax.hints import marked
         ("[1] |> map(math.sqrt)", "hastega: `math` is not imported yet: `import math`"),
         ("np.arange(3) |> map(_ + 1) |> sum", "hastega: `np` is not imported yet: `import numpy as np`"),
         ("[1] |> pl.Series", "hastega: `pl` is not imported yet: `import polars as pl`"),
+        ("[1] |> map(Math.sqrt)", "hastega: `Math` is not defined: did you mean math?"),
+        ("[1] |> map(sqrt)", "hastega: `sqrt` is not defined: did you mean math.sqrt?"),
+        ("[1] |> map(sqrt(x))", "hastega: `sqrt` is not defined: did you mean math.sqrt?"),
         (
             "[1] |> map(time + 1)",
             "hastega: `map(time + 1)` takes a function: write `map(lambda time: ...)`, or call the element `_`",
@@ -102,6 +105,40 @@ def test_a_function_of_too_few_or_too_many(text, written):
     assert [written in each for each in notes] == [True] * bool(written)
 
 
+def test_what_math_has_inside_a_function():
+    with pytest.raises(NameError) as caught:
+        Session({}).run_cell("[2] |> map(lambda x: x * pi)")
+    said = "hastega: `pi` is not defined: did you mean math.pi?"
+    assert said in caught.value.__notes__
+
+
+@pytest.mark.parametrize(
+    ("text", "stage"),
+    [
+        ("xs.map(_ + 1) |> sum", "map"),
+        ("y = 1\nxs.filter(lambda x: x)", "filter"),
+        ("range(3).sum() |> print", "sum"),
+        ("y = [1] |> zip(xs.reverse_() if 0 else xs.take(2))", "take"),
+    ],
+)
+def test_a_stage_as_a_method_of_what_a_pipeline_may_go_through(text, stage):
+    with pytest.raises(AttributeError) as caught:
+        Session({"xs": [1, 2], "_": 0}).run_cell(text)
+    *_, line = text.splitlines()
+    at = line.index(f".{stage}") + 1
+    assert caught.value.__notes__ == [
+        f"hastega: `{stage}` is a stage: is it meant as `|> {stage}`?",
+        f"    {line}\n    {' ' * at}{'^' * len(stage)}",
+    ]
+
+
+@pytest.mark.parametrize("text", ["x.count", "[1] |> zip(x.count)", "(lambda x: x.first)(3) |> print"])
+def test_an_attribute_of_one_value_is_none(text):
+    with pytest.raises(AttributeError) as caught:
+        Session({"x": 3}).run_cell(text)
+    assert not any("is a stage" in note for note in getattr(caught.value, "__notes__", []))
+
+
 @pytest.mark.parametrize("text", ["[1] |> map(lambda x: y + x)", "y + 1", "[1] |> map(f)"])
 def test_where_nothing_better_is_known_python_speaks_for_itself(text):
     with pytest.raises(NameError) as caught:
@@ -132,6 +169,20 @@ def test_a_stage_that_is_given_no_function(text, at):
         ("xs |> prod() * 2 + 1", "prod() * 2 + 1", "`* 2 + 1` stands behind the stage alone"),
         ("xs |> mean - xs |> min", "mean - xs", "`- xs` stands behind the stage alone"),
         ("xs |> map(_ + 1).sum()", "map(_ + 1).sum()", "`.sum()` stands behind the stage alone"),
+        ("xs |> map(_ + 1) .sum()", "map(_ + 1) .sum()", "`.sum()` stands behind the stage alone"),
+        ("xs |> map[_ + 1]", "map[_ + 1]", "a stage's arguments stand in parentheses: `map(...)`"),
+        (
+            "xs |> filter(_ > 2, _ < 5)",
+            "filter(_ > 2, _ < 5)",
+            "filter takes one function: write `filter(_ > 2 and _ < 5)`",
+        ),
+        (
+            "xs |> take_while(_ > 0, 1 < _ < 5, _ != 3)",
+            "take_while(_ > 0, 1 < _ < 5, _ != 3)",
+            "take_while takes one function: write `take_while(_ > 0 and 1 < _ < 5 and _ != 3)`",
+        ),
+        ("xs |> filter(_ > 2, 3)", "filter(_ > 2, 3)", "filter takes 1 argument, 2 given: filter(f)"),
+        ("xs |> take[3] |> sum", "take[3]", "a stage's arguments stand in parentheses: `take(...)`"),
     ],
 )
 def test_what_is_wrong_whatever_the_data(text, marked, words):

@@ -86,8 +86,12 @@ def _noting(stage: BoundStage, function: object, only: str) -> object:
             value, after = args[1], f" after {shown(args[0])}"
         where = f"in {quoted(site.text)} (cell line {site.span.line})"
         error.add_note(f"hastega: {only or f'element {number}'}, {shown(value)}{after}, {where}")
-        if isinstance(error, TypeError) and not _fits(called, args):
+        if not isinstance(error, TypeError):
+            return
+        if not _fits(called, args):
             error.add_note(f"hastega: {_as_given(site.name, value)}")
+        elif isinstance(value, tuple) and "tuple" in str(error):
+            error.add_note(f"hastega: {_of_tuples(site.name, cast('tuple[Any, ...]', value))}")
 
     def call(*args: Any) -> Any:
         nonlocal number
@@ -155,9 +159,23 @@ def _as_given(stage: str, value: object) -> str:
         return f"`{stage}` calls its function with {called}"
     if not isinstance(value, tuple):
         return f"`{stage}` calls its function with one element: write `{stage}(lambda x: ...)`"
-    names = ", ".join("abcdefgh"[: len(cast("tuple[Any, ...]", value))])
+    names = _names(cast("tuple[Any, ...]", value))
     each = f", or `{stage}(lambda {names}: ...)`" if len(names) > 1 else ""
     return f"the elements are tuples: write `{stage}(lambda t: ...)`{each}"
+
+
+def _of_tuples(stage: str, value: tuple[Any, ...]) -> str:
+    """How a function is written that took a tuple for a number."""
+    names = _names(value)
+    apart = (
+        f"write `{stage}(lambda {names}: ...)`, or " if 1 < len(value) <= 4 and _called(stage) is None else ""
+    )
+    return f"the elements are tuples: {apart}`x[0]` is the first part of an element `x`"
+
+
+def _names(value: tuple[Any, ...]) -> str:
+    """Names for the parts of an element."""
+    return ", ".join("abcdefgh"[: len(value)])
 
 
 def together(stages: Sequence[BoundStage]) -> Sequence[BoundStage]:

@@ -31,22 +31,37 @@ def may_have_refused(stage: BoundStage, error: Exception) -> bool:
         return False
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
     name: object = getattr(stage.callee, "__name__", "")
-    return getattr(stage.callee, "__code__", None) is frame.f_code or f"{name}()" in str(error)
+    named = f"{name}()" in str(error) or str(error).startswith(f"{name} expected ")
+    return getattr(stage.callee, "__code__", None) is frame.f_code or named
+
+
+_GIVEN = re.compile(r"(?<=\w)\(\s*_\s*(?:,\s*|(?=\)))")
+"""The value so far, written as the first argument of a callable."""
 
 
 def once(stage: BoundStage, error: Exception) -> str:
     """How a callable is called for each element, if one is what it takes; "" where something else is wrong."""
     said = str(error)
-    if stage.callee is None or stage.args or stage.kwargs:
+    if stage.args and isinstance(error, TypeError) and " argument" in said and _GIVEN.search(stage.site.text):
+        # As in languages with a place for it; here `_` is IPython's last value.
+        written = _GIVEN.sub("(", stage.site.text, count=1).removesuffix("()")
+        return f"the value so far goes before the arguments by itself: write `{written}`"
+    if stage.callee is None:
         return ""
+    if not callable(stage.callee):
+        source = ": a source stands before `|>`" if hasattr(stage.callee, "__iter__") else ""
+        return f"{quoted(stage.site.text)} is no function, but of type {type(stage.callee).__name__}{source}"
     if not isinstance(error, (TypeError, ValueError)) or not _OF_ALL.search(said):
         return ""
     # `sorted` and `set` say that of their elements.
     of_elements = "supported between" in said or ("unhashable" in said and stage.callee is not hash)
     if of_elements and not isinstance(stage.callee, FunctionType):
         return ""
-    name = stage.site.text
-    return f"`{name}` is called once, with all elements: `map({name})` calls it for each"
+    name = each = stage.site.text
+    if stage.args or stage.kwargs:
+        name, _, rest = name.partition("(")
+        each = f"{name}(_, {rest}"
+    return f"`{name}` is called once, with all elements: `map({each})` calls it for each"
 
 
 def of_names(stage: StageSite, error: Exception, bound: Bound) -> str:

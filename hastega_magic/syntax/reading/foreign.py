@@ -27,9 +27,42 @@ _FUNCTIONS = tuple(
 _BEHIND = "|".join(sorted({*keyword.kwlist} - {"lambda", "await", "None", "True", "False"}))
 """What begins no argument: `sum else 0` lacks an `if`, not parentheses."""
 
-_BARE = re.compile(_STAGE + rf"[ \t]+(?!(?:{_BEHIND})\b)(?=[\w'\"])")
-_PIPE = re.compile(r"(?P<pipe>\|\||\|\s+>|\|>>|%>%)\s*(?P<stage>\w+)")
+_BARE = re.compile(_STAGE + rf"(?:[ \t]+(?!(?:{_BEHIND})\b)(?=[\w'\"])|[ \t]*(?={{))")
+_PIPE = re.compile(r"(?P<pipe>\|\||\|\s+>|\|>>|%>%|>\||->>?)\s*(?P<stage>\w+)")
 _DOT = re.compile(r"\|>\s*(?P<dot>\.)\s*(?P<stage>\w+)")
+
+_LAMBDA = r"\blambda\b[^:()]*"
+
+_INSIDE = tuple(
+    (re.compile(form), said)
+    for form, said in (
+        (r"&&", "`&&` is written `and` in Python"),
+        (r"\|\|", "`||` is written `or` in Python"),
+        (r"(?<![\w)\]])(?P<at>!)(?!=)", "`!` is written `not` in Python"),
+        (r"\?(?=.*:)", "`a ? b : c` is written `b if a else c` in Python"),
+        (
+            r"\w\s*(?P<at>\+\+|--)(?=\s*(?:[,)\]};]|$))",
+            "Python has no `++` and no `--`: write `+ 1` or `- 1`",
+        ),
+        (_LAMBDA + r":\s*(?P<at>return)\b", "a lambda gives its value without `return`"),
+        (_LAMBDA + r":\s*(?P<at>if)\b", "inside a lambda stands `a if condition else b`"),
+        (
+            _LAMBDA + r"\w(?P<at>\s+)(?=[\w'\"({[])",
+            "a colon stands behind the names of a lambda: `lambda x: ...`",
+        ),
+        (r"[(,]\s*(?P<at>def)\b", "`def` stands on lines of its own, and the function's name here: `map(f)`"),
+        (
+            r"^\s*(?P<at>let|var|val|const|auto)\s+\w+\s*(?==)",
+            "a name gets its value without a word before: `x = ...`",
+        ),
+        (r"^\s*\w+\s*(?P<at>:=)", "a name gets its value by `=`: `x = ...`"),
+    )
+)
+"""What stands in functions and statements of other languages, and what does here."""
+
+_BY_SIGN = re.compile(_STAGE + r"\(\s*(?P<sign>\+|-|\*|//?|%|&|\||\^)\s*[,)]")
+_SIGNS = {("reduce", "+"): "sum", ("reduce", "*"): "prod", ("scan", "+"): "cumsum"}
+"""Stages that say the same by name."""
 
 
 def as_elsewhere(line: str, col: int) -> tuple[str, int, int] | None:
@@ -48,12 +81,35 @@ def as_elsewhere(line: str, col: int) -> tuple[str, int, int] | None:
             said = f"a stage's arguments stand in parentheses: `{found['stage']}(...)`"
             return said, found.start("stage"), found.end("stage")
     for found in _PIPE.finditer(line):
-        if found["stage"] in STAGES and found.start() <= col <= found.end():
+        if found["stage"] in STAGES and found.start() <= col <= found.end() and not _is_arrow(found, line):
             return f"a pipeline is written with `|>`: `|> {found['stage']}`", found.start(), found.end("pipe")
     for found in _DOT.finditer(line):
         if found.start("dot") <= col <= found.end():
             said = f"a stage is written without a dot: `|> {found['stage']}`"
             return said, found.start("dot"), found.end("stage")
+    for found in _BY_SIGN.finditer(line):
+        name, sign = found["stage"], found["sign"]
+        if name in ("reduce", "scan") and found.start("sign") <= col <= found.end():
+            named = f"`{_SIGNS[name, sign]}`, or " if (name, sign) in _SIGNS else ""
+            said = f"an operator alone is no function: write {named}`{name}(lambda total, x: total {sign} x)`"
+            return said, found.start("sign"), found.end("sign")
+    return _inside(line, col)
+
+
+def _is_arrow(found: re.Match[str], line: str) -> bool:
+    """Whether it is a function's, as in `f = x -> sum(x)`: what stands before it is read behind."""
+    before = re.search(r"(\w+)\W*$", line[: found.start()])
+    read = before is not None and re.search(rf"\b{before[1]}\b", line[found.end() :]) is not None
+    return found["pipe"].startswith("->") and read
+
+
+def _inside(line: str, col: int) -> tuple[str, int, int] | None:
+    """The same of a word or an operator, where the parser gave up at it or right behind."""
+    for form, said in _INSIDE:
+        for found in form.finditer(line):
+            start, end = found.span("at" if "at" in form.groupindex else 0)
+            if start <= col <= len(line) - len(line[end:].lstrip()):
+                return said, start, end
     return None
 
 
