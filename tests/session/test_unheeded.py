@@ -14,6 +14,7 @@ def told(text="s = [1, 2] |> sum", **options):
     ("options", "line"),
     [
         ({"on": "simd", "threads": 3}, "--threads changes nothing with --on simd."),
+        ({"on": "python", "strict": True}, "--strict is for compiled loops: CPython computed it."),
         (
             {"on": "simd", "threads": 3, "device_memory": 5},
             "--threads and --device-memory change nothing with --on simd.",

@@ -20,6 +20,7 @@ _HEEDED = {
     "--no-fuse": ("fuse", _LOOPS),
     "--device-memory": ("device_memory", frozenset(("auto", "opencl", "all"))),
     "--tune": ("tune", _LOOPS),
+    "--strict": ("strict", _LOOPS | {"numpy"}),
 }
 """By the option its field, and the back ends that it means something to."""
 
