@@ -14,7 +14,7 @@ from hastega_magic.compiler.execute import Execution, Unasked
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome, Part
 from hastega_magic.compiler.python.barriers import FORMLESS, LOOKED_AT, arranged, may_end_early, together
-from hastega_magic.compiler.python.empty import by_python
+from hastega_magic.compiler.python.empty import by_python, stored
 from hastega_magic.compiler.run import run_loops
 from hastega_magic.compiler.sources.kinds import are_beside
 from hastega_magic.compiler.sources.places import over_fields, over_places
@@ -204,7 +204,8 @@ class Driver:
         workspace.unasked, workspace.sparing = not self.options.strict and may_end_early(left), self.sparing
         try:
             if self.options.on == "numpy":
-                run.goes_on(self.left.by_numpy(bound, loop, workspace, run.value), left, of_loop=True)
+                by_calls = self.left.by_numpy(bound, loop, workspace, run.value)
+                run.goes_on(stored(by_calls, loop), left, of_loop=True)
             else:
                 execution = run_loops([loop], workspace, self.options, self.trace, self.options.tune)
         except Exception as error:
@@ -238,7 +239,7 @@ class Driver:
         if not self._looks or loop.scalars is not None or workspace.unasked:
             return False
         run.looked_at, value = True, self.left.checked(loop, workspace, str(why))
-        run.goes_on(value, run.rest[len(loop.stages) :], of_loop=True)
+        run.goes_on(stored(value, loop), run.rest[len(loop.stages) :], of_loop=True)
         return True
 
     def ran(self, run: UnderWay, loop: Loop, workspace: Workspace, execution: Execution) -> None:

@@ -14,7 +14,7 @@ from hastega_magic.compiler.choice import known
 from hastega_magic.compiler.choice.known import Finding
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.telling.links import Lines, Shown
-from hastega_magic.errors import NotCompilable
+from hastega_magic.errors import NotCompilable, WideConstant
 from hastega_magic.interval import Interval
 from hastega_magic.ir.expr import Expr, Value, flatten
 from hastega_magic.ir.fused import Fused
@@ -196,6 +196,9 @@ def compile_loop(
     results stay in the caches, whatever their size.
     """
     backend = backend or backend_of(options)
+    for each in tables:
+        if each.data.dtype.hasobject:
+            raise WideConstant(f"`{each.table.name}` holds integers beyond 64 bits")
     described = tuple(each.table for each in tables)
     state = State(
         tuple(pipelines),

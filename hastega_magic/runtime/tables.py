@@ -14,12 +14,12 @@ from hastega_magic.ir.items import Items
 from hastega_magic.ir.pipeline import Table
 from hastega_magic.records import dataclass
 from hastega_magic.runtime.sources import AnyArray, described, of_list
-from hastega_magic.types import ScalarType
+from hastega_magic.types import INT, RESULT_STORAGE, ScalarType
 
 
 @dataclass(frozen=True)
 class TableColumn:
-    """A captured array in contiguous memory. `numpys`: what functions read from it are NumPy's scalars."""
+    """A captured array in contiguous memory, or ints as objects. `numpys`: functions read NumPy's scalars from it."""
 
     table: Table
     scalar: ScalarType
@@ -56,6 +56,18 @@ def described_table(data: object, name: str) -> TableColumn:
     dense = np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("="))
     numpys = isinstance(data, np.ndarray)
     return TableColumn(Table(name, storage, id(cast(object, data))), column.source.type, dense, numpys)
+
+
+def wide_table(data: object, name: str) -> TableColumn | None:
+    """A captured list of ints that no int64 holds, as objects: no loop reads these. None for everything else."""
+    if not isinstance(data, (list, tuple)):
+        return None
+    numbers = _flat(cast("Sequence[object]", data))
+    if set(map(type, numbers)) != {int} or all(cast(int, each) in INT64 for each in numbers):
+        return None
+    objects = np.empty(len(numbers), object)
+    objects[:] = numbers
+    return TableColumn(Table(name, RESULT_STORAGE[INT], id(cast(object, data))), INT, objects)
 
 
 def _flat(data: Sequence[object]) -> Sequence[object]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from hastega_magic.errors import IntegerOverflowWarning
@@ -207,3 +208,15 @@ def test_such_numbers_are_warned_of(on: str) -> None:
     with pytest.warns(IntegerOverflowWarning, match=rf"in `enumerate.*: element 2 of .* needs {2**63};"):
         found = run(on, "range(3) |> enumerate(2**63 - 2)", mode="exact")
     assert found.tolist() == [(2**63 - 2, 0), (2**63 - 1, 1), (2**63, 2)]
+
+
+@pytest.mark.parametrize("source", ["5", "None", "np.float64(2.5)", "np.array(5)"])
+def test_what_has_no_elements_is_told_of_as_ever(source: str) -> None:
+    said: set[str] = set()
+    for mode in ("exact", "checked"):
+        session = Session({"np": np}, Options(on="simd", int_mode=mode, baseline=False, quiet=True))
+        with pytest.raises(TypeError) as caught:
+            session.run_cell(f"for _ in range(2):\n    {source} |> scan(lambda a, x: a + x, 0)")
+        said.add(str(caught.value))
+    assert len(said) == 1
+    assert "len()" not in said.pop()

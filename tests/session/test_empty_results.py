@@ -101,3 +101,37 @@ def test_no_more_is_drawn_than_the_stages_need(on):
     assert drawn == [0, 1]
     session.run_cell("found = xs |> take_while(lambda x: x < 4)")
     assert drawn == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("mode", ["exact", "checked", "wrap"])
+@pytest.mark.parametrize("on", ["simd", "numpy"])
+@pytest.mark.parametrize(
+    ("stages", "dtype"),
+    [
+        ("astype('float32') |> take(0)", "float32"),
+        ("map(lambda x: x / 2) |> astype('int64') |> filter(lambda x: False)", "int64"),
+        ("map(lambda x: x * 2) |> enumerate |> filter(lambda x: False) |> take(0)", "i8,i8"),
+    ],
+)
+def test_back_ends_and_modes_agree(stages, dtype, on, mode):
+    for where in ("python", on):
+        options = Options(on=where, baseline=False, quiet=True, int_mode=mode)
+        found = Session({"xs": [1, 2, 3]}, options).run_cell(f"xs |> {stages}").value
+        assert found.dtype == np.dtype(dtype), where
+
+
+@pytest.mark.filterwarnings("ignore::hastega_magic.errors.IntegerOverflowWarning")
+@pytest.mark.parametrize("on", ["python", "simd", "numpy"])
+@pytest.mark.parametrize(
+    ("cell", "dtype"),
+    [
+        ("[0.5] |> map(lambda x: 2**70) |> drop(99)", "int64"),
+        ("range(3) |> scan(lambda a, x: a + x, 2**70) |> take(0)", "int64"),
+        ("zs |> scan(lambda a, x: a + x, 2**70) |> take(0)", "complex64"),
+    ],
+)
+def test_nothing_is_left_beyond_64_bits(cell, dtype, on):
+    for mode in ("exact", "checked"):
+        options = Options(on=on, baseline=False, quiet=True, int_mode=mode)
+        session = Session({"zs": np.ones(3, "complex64")}, options)
+        assert session.run_cell(cell).value.dtype == np.dtype(dtype), mode

@@ -24,3 +24,14 @@ def test_the_last_chunk_is_shorter(stage, rest, value):
     spread = "hastega: the elements are tuples: write `map(lambda t: ...)`"
     assert others == ([spread] if "a, b, c" in stage else [])
     assert caret == f"    {text}\n    {' ' * text.index(stage)}{'^' * len(stage)}"
+
+
+@pytest.mark.parametrize("stage", ["map(lambda t: (t, 1))", "map(lambda t: (len(t), t))"])
+def test_tuples_around_chunks_have_fields_in_any_case(stage):
+    for source in ("range(5)", "range(9) |> map(lambda x: x * 2**60)"):
+        found = []
+        for on in ("python", "simd"):
+            session = Session({}, Options(on=on, baseline=False, quiet=True))
+            found.append(session.run_cell(f"{source} |> chunk(2) |> {stage}").value)
+        assert found[0].dtype == found[1].dtype
+        assert found[0].tolist() == found[1].tolist()

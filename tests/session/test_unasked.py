@@ -163,3 +163,16 @@ def test_running_values_that_nobody_asks_for_are_not_computed(on, before):
     text = f"range(100) |> {before}scan(lambda a, x: a * a, 3) |> take(3) |> to_list"
     assert run(text, on) == ([9, 81, 6561], [])
     assert run("xs |> cumsum |> first", on, xs=[1, 2**62, 2**62, 2**62]) == (1, [])
+
+
+@pytest.mark.parametrize("on", ["simd", "numpy", "opencl"])
+@pytest.mark.parametrize("behind", ["cumsum", "scan(lambda a, x: a * 2 + x, 1)"])
+def test_running_values_of_the_first_elements_of_a_list_with_wide_ones(on, behind):
+    """They come last: what goes by is to be an array."""
+    if on == "opencl":
+        pytest.importorskip("pyopencl")
+    for stages in ("take(2)", "take_while(lambda x: x < 9)"):
+        with pytest.raises(OverflowError, match="holds integers beyond 64 bits"):
+            run(f"[2**63, 1, 2] |> {stages} |> {behind}", on, "checked")
+    text = f"[5, 1, {2**63 - 1}, 2**63] |> take(2) |> {behind}"
+    assert run(text, on, "checked")[0].tolist() == run(text, "python")[0].tolist()

@@ -186,3 +186,12 @@ def test_windows_hold_no_more_than_they_may() -> None:
     assert windows.window_of(sums, 1 << 20) == 1 << 19
     assert windows.window_of(sums, 1 << 19) == 0
     assert windows.window_of([], 1 << 40) == windows.WORDS
+
+
+@pytest.mark.parametrize("stage", ["window(1)", "chunk(1)", "map(lambda x: (x,))"])
+@pytest.mark.parametrize("function", ["np.abs", "np.sqrt", "np.negative"])
+@pytest.mark.parametrize("on", ["simd", "numpy", "python"])
+def test_a_tuple_of_one_number_is_an_array_to_numpy(stage, function, on):
+    session = Session({"np": np}, Options(on=on, baseline=False, quiet=True))
+    found = session.run_cell(f"range(1, 4) |> {stage} |> map({function})").value
+    assert [each.shape for each in found] == [(1,)] * 3

@@ -17,6 +17,7 @@ from hastega_magic.compiler import running
 from hastega_magic.compiler.execute import Unasked
 from hastega_magic.compiler.python.barriers import may_end_early
 from hastega_magic.compiler.python.elements import of_check
+from hastega_magic.compiler.python.empty import like
 from hastega_magic.compiler.python.in_step import one_by_one
 from hastega_magic.compiler.python.soonest import first_elements, raise_soonest
 from hastega_magic.compiler.run import run_loops
@@ -93,7 +94,7 @@ def _looked_at(driver: Driver, run: UnderWay, stages: Sequence[BoundStage], coun
             raise failed
     finally:
         del failed  # its traceback leads back to this frame
-    return found
+    return like(found, value, stages)
 
 
 def _gives_running_values(stages: Sequence[BoundStage], count: int) -> bool:

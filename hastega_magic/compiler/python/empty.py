@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from hastega_magic.compiler.statement import Bound, build_loop, element_structure
+from hastega_magic.compiler.statement import Bound, Loop, build_loop, element_structure
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.frames import let_through
 from hastega_magic.ir.expr import structure
@@ -20,6 +20,7 @@ from hastega_magic.runtime import python, results
 from hastega_magic.runtime.python_calls import iterated
 from hastega_magic.runtime.sources import AnyArray
 from hastega_magic.runtime.special import has
+from hastega_magic.syntax.joining.build import BoundStage
 from hastega_magic.syntax.stages import STAGES
 from hastega_magic.types import BOOL, INT, RESULT_STORAGE, ScalarType
 
@@ -81,14 +82,7 @@ def by_python(bound: Bound, source: object) -> object:
 
 def typed(value: Any, bound: Bound, source: object) -> Any:
     """What Python computed for a statement; an array without elements in the loop's type, where there is a loop."""
-    if not is_empty(value):
-        return value
-    last = bound.stages[-1]
-    if (
-        last.callee is not None
-        or last.site.name == "astype"
-        or not all(each.site.known for each in bound.stages)
-    ):
+    if not is_empty(value) or _decided(bound.stages) or not all(each.site.known for each in bound.stages):
         return value
     try:
         made = _made(bound, source)
@@ -98,6 +92,24 @@ def typed(value: Any, bound: Bound, source: object) -> Any:
     return value if made is None else made
 
 
+def like(value: Any, source: object, stages: Sequence[BoundStage]) -> Any:
+    """What Python computed over an iterator of the source's elements, as it would have over the source itself."""
+    return python.as_result([], source) if is_empty(value) and not _decided(stages) else value
+
+
+def stored(value: Any, loop: Loop) -> Any:
+    """What Python computed in place of a loop; an array without elements in the loop's type."""
+    if not is_empty(value) or _decided(loop.stages):
+        return value
+    found = None if loop.built.tail else _stored(loop.pipeline)
+    return value if found is None else _array(found)
+
+
+def _decided(stages: Sequence[BoundStage]) -> bool:
+    """Whether the last stage decides about the type: a callable of the user's, or `astype`."""
+    return bool(stages) and (stages[-1].callee is not None or stages[-1].site.name == "astype")
+
+
 def _made(bound: Bound, source: object) -> AnyArray | None:
     """What loops would give, one after the other; None where no loops give it."""
     from hastega_magic.compiler.sources.drawn import is_of_python, iterable
@@ -105,20 +117,21 @@ def _made(bound: Bound, source: object) -> AnyArray | None:
 
     if is_of_python(source) and not has(source, "__next__"):
         source = iterable(source)
-    bound, source = over_fields(bound, source, bound.stages) or (bound, source)
-    workspace = Workspace("<empty>")
     # These need a run to be compiled, and leave elements as they are.
     stages = [stage for stage in bound.stages if stage.site.name not in ("take_while", "drop_while")]
     if not stages:
-        return _array(workspace.source(source).structure)
+        return _array(Workspace("<empty>").source(source).structure)
     made: AnyArray | None = None
     while stages:
+        workspace, by_field = Workspace("<empty>"), over_fields(bound, source, stages)
+        if by_field is not None:
+            (bound, source), stages = by_field, list(by_field[0].stages)
         loop, _, probe = build_loop(bound, source, stages, workspace)
         found = None if loop is None or probe is not None or loop.built.tail else _stored(loop.pipeline)
-        if loop is None or found is None:
+        if loop is None or found is None or len(loop.stages) <= (by_field is not None):
             return None
         source = made = _array(found)
-        stages, workspace = stages[len(loop.stages) :], Workspace("<empty>")
+        stages = stages[len(loop.stages) :]
     return made
 
 
@@ -142,4 +155,4 @@ def _array(structure: object) -> AnyArray:
     return results.assembled(structure, [_array(part) for part in cast("tuple[object, ...]", structure)])
 
 
-__all__ = ["UNTOLD", "by_python", "first_kept", "is_empty", "of_nothing", "typed"]
+__all__ = ["UNTOLD", "by_python", "first_kept", "is_empty", "like", "of_nothing", "stored", "typed"]

@@ -69,6 +69,8 @@ def by_python(
             calls, passing = calls_of(stages), cast(Any, value)
             for name, callee, args, kwargs in calls[: watch.count]:
                 passing = python.apply(name, passing, args, kwargs, callee)
+            if watch.count == len(calls):  # no stage behind makes anything of what goes by
+                return python.collected(watch(passing), calls, value), 0
             return python.run(watch(passing), calls[watch.count :]), 0
         if not one_by_one(stages[0]) or (before is None and (behind is None or not behind.stages)):
             return python.run(value, calls_of(stages)), 0

@@ -374,7 +374,7 @@ def _parts(output: Output) -> int:
 
 
 def _joined(pieces: Sequence[AnyArray]) -> AnyArray:
-    """One array of all pieces; object where their types differ in more than width."""
+    """One array of all pieces, of the type that Python's elements have where theirs differ."""
     kinds = {piece.dtype for piece in pieces}
     if len(kinds) <= 1:
         return np.concatenate(pieces) if len(pieces) > 1 else pieces[0]
@@ -382,12 +382,5 @@ def _joined(pieces: Sequence[AnyArray]) -> AnyArray:
         least = min(int(piece.min()) for piece in pieces if len(piece))
         if least >= 0:
             return np.concatenate([piece.astype(np.uint64) for piece in pieces])
-    joined = np.empty(sum(map(len, pieces)), object)
-    start = 0
-    for piece in pieces:
-        if piece.dtype != object:  # each as it is an element: of 32 bits a float is NumPy's
-            joined[start : start + len(piece)] = np.fromiter(numbers_of(piece), object, len(piece))
-        else:
-            joined[start : start + len(piece)] = piece
-        start += len(piece)
-    return joined
+    # Each as it is an element: of 32 bits a float is NumPy's.
+    return as_result([each for piece in pieces for each in numbers_of(piece)])

@@ -64,7 +64,10 @@ def raise_soonest(driver: Driver, run: UnderWay, source: object) -> None:
             return error
         return None
 
-    length, fine, count = len(cast("Sequence[object]", source)), 0, _FIRST
+    try:
+        length, fine, count = len(cast("Sequence[object]", source)), 0, _FIRST
+    except TypeError:  # a single number, of which Python says that it has no elements
+        return
     while (found := raised(min(count, length))) is None:
         if count >= length:
             return

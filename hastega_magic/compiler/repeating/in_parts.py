@@ -25,6 +25,7 @@ from hastega_magic.compiler.python.left_over import by_python
 from hastega_magic.compiler.python.watching import Watch
 from hastega_magic.compiler.repeating.alike import BESIDE, Again, Display
 from hastega_magic.compiler.repeating.fielded import Fielded, loop_of, of_part, prepared
+from hastega_magic.compiler.repeating.limits import Limits, limits
 from hastega_magic.compiler.repeating.prepared import Prepared
 from hastega_magic.compiler.repeating.slots import Number
 from hastega_magic.compiler.sources.drawn import CHUNK, first_run, goes_its_own_way, is_of_python, iterable
@@ -61,6 +62,7 @@ class _ByPython:
     """Those whose containers may hold NumPy's scalars by now."""
     scalars: bool = False
     """Whether NumPy's scalars stood beside the elements: Python ran all stages then, and keeps what they give."""
+    limits: Limits | None = None
 
     @property
     def takes_it_whole(self) -> bool:
@@ -68,7 +70,8 @@ class _ByPython:
         return self.kind is None or self.site.stages[0].name == "tap"
 
     def fits(self, displays: Sequence[Display]) -> bool:
-        return self.known.resembles(_arguments(displays, self.looked))
+        within = self.limits is None or self.limits.fit(self.site.stages, displays)
+        return within and self.known.resembles(_arguments(displays, self.looked))
 
     def changed(self, displays: Sequence[Display]) -> set[Where] | None:
         return set() if self.fits(displays) else None
@@ -376,7 +379,8 @@ def part_of(
     following = () if behind is None else tuple(behind.stages[part.more :])
     variables = variables_read((*bound.stages, *following))
     scalars = are_beside(None, bound.stages, variables)
-    found = _ByPython(site, looked, known, kind, lead, variables=variables, scalars=scalars)
+    within = limits(displays, options)
+    found = _ByPython(site, looked, known, kind, lead, variables=variables, scalars=scalars, limits=within)
     if behind is None:
         return found
     sites = tuple(stage.site for stage in following)

@@ -128,7 +128,7 @@ def spreads(function: object, width: int) -> bool:
     It does where the function needs more than one argument and can take as many as the tuple has.
     """
     if isinstance(function, np.ufunc):
-        return function.nin == width
+        return 1 < width == function.nin  # a tuple of one number is an array to NumPy
     if not callable(function):
         return False
     try:
