@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from hastega_magic.compiler.numbers_once import counting, once
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import BeyondInt64, NotCompilable, Reason, Span
 from hastega_magic.ir.expr import flatten, postorder, structure
@@ -63,7 +62,7 @@ def bound_of(
     site: Site, source: object, stages: Sequence[tuple[Any, tuple[Any, ...], Mapping[str, Any]]]
 ) -> Bound:
     """The pipeline with, for each of its stages, what is called and its arguments."""
-    pairs = zip(site.stages, once(stages, counting(site)), strict=True)
+    pairs = zip(site.stages, stages, strict=True)
     return Bound(
         site, source, tuple(BoundStage(each, callee, args, kwargs) for each, (callee, args, kwargs) in pairs)
     )

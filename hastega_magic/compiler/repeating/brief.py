@@ -20,7 +20,6 @@ from hastega_magic.compiler.choice.standing import Standing
 from hastega_magic.compiler.comparing.kept import Loops, is_whole, keep
 from hastega_magic.compiler.execute import Execution, threads_of
 from hastega_magic.compiler.loops import still_cached
-from hastega_magic.compiler.numbers_once import counting, once
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.repeating.alike import Again, Alike, Display
@@ -30,7 +29,7 @@ from hastega_magic.compiler.telling import describe
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.latest import Latest
-from hastega_magic.records import cached_property, changed, dataclass
+from hastega_magic.records import changed, dataclass
 from hastega_magic.runtime.columnar import NullsError
 from hastega_magic.syntax.joining.build import BoundStage
 from hastega_magic.syntax.reading.names import is_shadowed
@@ -131,10 +130,6 @@ class Brief:
         standing = Standing(alike.execution.compiled, alike.loop, options) if auto else None
         return cls(text, named, filename, options, stages, item, code, alike, ran, standing)
 
-    @cached_property
-    def _counting(self) -> tuple[int, ...]:
-        return counting(self.item.site)
-
     def is_for(self, named: str | None, namespace: dict[str, Any], options: Options) -> bool:
         """Whether the cell means the same there."""
         if self.named != named or (self.options is not options and self.options != options):
@@ -149,7 +144,7 @@ class Brief:
         self.spreading.rouse()
         try:
             given: Displayed = eval(self.code, namespace)
-            source, displays = given[0], tuple(once(given[1], self._counting))
+            source, displays = given
         except BaseException as error:
             return Given(unbound=error)
         self.misses += 1

@@ -18,7 +18,6 @@ from weakref import WeakValueDictionary
 from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.changing import in_a_loop, kept_changing
 from hastega_magic.compiler.driver import Driver
-from hastega_magic.compiler.numbers_once import counting, once
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.python.empty import UNTOLD, of_nothing
@@ -108,13 +107,10 @@ class Repeated:
     """Those that were seen to change."""
     _narrow: bool = False
     """Whether only these are parameters, and not all numbers of a container of which one has changed."""
-    _counting: tuple[int, ...] = ()
-    """Stages that are given a number of elements."""
 
     def __post_init__(self) -> None:
         """Nobody looks while it runs."""
         self.options = replace(self.options, quiet=True)
-        self._counting = counting(self.site)
 
     def __reduce__(self) -> tuple[object, ...]:
         """As new, for functions that are sent to other processes."""
@@ -125,7 +121,6 @@ class Repeated:
         self.runs += 1
         self._anew.runs += 1
         self.idle = 0
-        displays = once(displays, self._counting) if self._counting else displays
         began = self.began = time.perf_counter()
         for form in self._forms:
             if form.prepared is not None:
