@@ -71,7 +71,7 @@ def lines_of(pipeline: PipelineReport) -> Model | None:
     sizes = sorted({int(n) for row in rows for n, _ in row.points})
     others = [row for row in rows if not isinstance(row, PredictedRow)]
     met = [each for one in others for row in rows if row is not one for each in _met(one, row)]
-    crossings = sorted({*cost.crossings, *met} if met else cost.crossings, key=attrgetter("n"))
+    crossings = sorted(dict.fromkeys((*cost.crossings, *met)), key=attrgetter("n"))
     return Model(tuple(sizes), tuple(rows), tuple(crossings))
 
 

@@ -66,13 +66,22 @@ def sentence(text: str) -> str:
     return markup(together(text))
 
 
-@lru_cache(4096)
 def columns(text: str) -> int:
     """How many terminal columns the text takes; East Asian characters and emoji take two."""
     if text.isascii():
         return len(text)
+    return _counted(text) if len(text) <= _SHORT else _count(text)
+
+
+def _count(text: str) -> int:
     wide = _JAMO if max(text) < _LATER else _wide()
     return len(text) + len(wide.findall(text))
+
+
+_SHORT = 256
+"""Characters of a text that is kept with its columns: pieces of long ones would fill the memory."""
+
+_counted = lru_cache(4096)(_count)
 
 
 @lru_cache(4096)

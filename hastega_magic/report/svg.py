@@ -147,7 +147,8 @@ def wrapped(content: str, limit: int, lines: int) -> tuple[str, ...]:
         line = ""
         for word in paragraph.split(" "):
             rest = word
-            while columns(rest) > limit:  # a word longer than a line is broken hard
+            # A word longer than a line is broken hard; what is left of a long one is not measured each time.
+            while len(rest) > limit or columns(rest) > limit:
                 if line:
                     out.append(line)
                     line = ""

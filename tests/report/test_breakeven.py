@@ -258,6 +258,18 @@ def test_lines_crossings_and_words_are_of_one_source_and_a_device_is_drawn_once(
         assert f">{words}</td>" in section.replace("\u202f", " "), words
 
 
+def test_lines_that_meet_in_one_place_are_told_of_in_one_order():
+    backends = [f"b{number}" for number in range(8)]
+    crossings = tuple(Crossing(backend, "python", 700.0) for backend in backends)
+    curves = tuple(PredictedCurve(each, ((1, 1e-5), (10**6, 1e-2))) for each in (*backends, "python"))
+    cost = Cost(chosen="b0", curves=curves, crossings=crossings)
+    measured = Model((1000,), (row("card", 1e-9, 1e-4, (1000, 1e-4)),))
+    drawn = lines_of(PipelineReport(name="a", backend="b0", cost=cost, model=measured))
+    assert drawn is not None
+    assert len(drawn.crossings) > len(crossings)  # those with the line that is not predicted
+    assert tuple(each for each in drawn.crossings if each.n == 700.0) == crossings
+
+
 def test_sentences_about_many_back_ends_are_folded_and_not_cut():
     names = ("python", "numpy", "simd", "opencl", "all")
     times = enumerate((*names, "parallel"), 1)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+import tracemalloc
 from itertools import combinations, pairwise
 
 import pytest
@@ -156,6 +157,18 @@ def test_wrapped_text_fits(text, limit, lines):
     assert all(len(line) <= limit for line in out)
     if not out[-1].endswith("…"):
         assert "".join("".join(out).split()) == "".join(text.split())
+
+
+@pytest.mark.parametrize("letter", ["x", "語"])
+def test_the_pieces_of_a_long_word_are_not_kept(letter):
+    word = letter * 30_000
+    tracemalloc.start()
+    try:
+        wrapped(word, 36, 14)
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert kept < 10 * len(word)  # the key at most; there are hundreds of pieces
 
 
 @pytest.mark.parametrize(("main", "tail", "hot"), [(20, 24, (1, 23)), (20, 30, (23, 55))])
