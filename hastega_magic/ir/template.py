@@ -46,7 +46,6 @@ class Template:
 
     first: str
     lines: Sequence[_Printed]
-    results: int
 
     @classmethod
     def of_fused(cls, form: Fused) -> Template:
@@ -81,7 +80,7 @@ class Template:
             )
             for number, (text, node) in enumerate(body)
         ]
-        return cls(first, printed, results)
+        return cls(first, printed)
 
     def text(self, filling: Filling) -> str:
         """All of it, as a cell has it."""

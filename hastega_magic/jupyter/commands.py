@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from IPython.core.display_functions import (
     publish_display_data,  # pyright: ignore[reportUnknownVariableType]
@@ -34,7 +34,7 @@ def run(line: str, magics: HastegaMagics) -> None:
     name, _, rest = line.strip().partition(" ")
     command = COMMANDS.get("help" if not name or name in HELP else name)
     if command is not None:
-        command(rest, magics)
+        command.run(rest, magics)
     elif holds_pipe(line):
         raise UsageError(
             "%hastega takes a command: a pipeline stands below `%%hastega`, from the next line on"
@@ -50,7 +50,7 @@ def run(line: str, magics: HastegaMagics) -> None:
 def _help(rest: str, magics: HastegaMagics) -> None:
     """What there is, or what a stage, a command or an option does."""
     asked, *_ = rest.split() or [""]
-    if asked in _TOLD:
+    if asked in COMMANDS:
         _say(_line_of(asked))
     elif (option := cell_options().get(asked)) is not None:
         takes = f" {option.metavar}" if option.metavar else ""
@@ -62,29 +62,15 @@ def _help(rest: str, magics: HastegaMagics) -> None:
         parser.add_argument("stage", choices=list(STAGES))
         _say(STAGES[parser.read(rest).stage].told)
     else:
-        for command in _TOLD:
-            _say(_line_of(command))
+        for name in COMMANDS:
+            _say(_line_of(name))
         _say()
         _say(cell_parser().format_help())
 
 
-_TOLD: Mapping[str, tuple[str, str]] = {
-    "help": ("[STAGE]", "this; what a stage takes and does (as `xs |> STAGE?`)"),
-    "report": ("[--save FILE]", "show the report of the last cell again, or write it as a web page"),
-    "cache": ("[clear]", "the loops that need no compiling again; forget them"),
-    "devices": ("", "what can compute here"),
-    "calibrate": ("", "measure this machine, in some seconds, for what --on auto chooses"),
-    "doctor": ("[--on BACKEND]", "what works here, what does not, and what to type to mend it"),
-    "edit": ("llvm|opencl [NAME]", "put the kernel of a result into a new cell, to be changed and run"),
-    "on": ("[OPTION ...]", "from now on, |> works in every cell; with --report, reports are shown"),
-    "off": ("", "from now on, it works in %%hastega cells alone"),
-}
-"""What `%hastega help` says of each command: what it takes, and what it does."""
-
-
-def _line_of(command: str) -> str:
-    takes, does = _TOLD[command]
-    return f"{f'%hastega {command} {takes}'.rstrip():32}  {does}"
+def _line_of(name: str) -> str:
+    command = COMMANDS[name]
+    return f"{f'%hastega {name} {command.takes}'.rstrip():32}  {command.does}"
 
 
 def _report(rest: str, magics: HastegaMagics) -> None:
@@ -211,15 +197,31 @@ def _say(text: str = "") -> None:
     print(writable(text))  # noqa: T201  the answer
 
 
-COMMANDS: Mapping[str, Callable[[str, HastegaMagics], None]] = {
-    "help": _help,
-    "report": _report,
-    "cache": _cache,
-    "devices": _devices,
-    "doctor": _doctor,
-    "calibrate": _calibrate,
-    "edit": _edit,
-    "on": _on,
-    "off": _off,
+class Command(NamedTuple):
+    """What runs it, and what `%hastega help` says that it takes and does."""
+
+    run: Callable[[str, HastegaMagics], None]
+    takes: str
+    does: str
+
+
+COMMANDS: Mapping[str, Command] = {
+    "help": Command(_help, "[STAGE]", "this; what a stage takes and does (as `xs |> STAGE?`)"),
+    "report": Command(
+        _report, "[--save FILE]", "show the report of the last cell again, or write it as a web page"
+    ),
+    "cache": Command(_cache, "[clear]", "the loops that need no compiling again; forget them"),
+    "devices": Command(_devices, "", "what can compute here"),
+    "calibrate": Command(_calibrate, "", "measure this machine, in some seconds, for what --on auto chooses"),
+    "doctor": Command(
+        _doctor, "[--on BACKEND]", "what works here, what does not, and what to type to mend it"
+    ),
+    "edit": Command(
+        _edit, "llvm|opencl [NAME]", "put the kernel of a result into a new cell, to be changed and run"
+    ),
+    "on": Command(
+        _on, "[OPTION ...]", "from now on, |> works in every cell; with --report, reports are shown"
+    ),
+    "off": Command(_off, "", "from now on, it works in %%hastega cells alone"),
 }
 """All commands, by name."""

@@ -183,7 +183,7 @@ def _kernels(before: str, results: Callable[[], Iterable[str]]) -> Found | None:
 def _commands(before: str, results: Callable[[], Iterable[str]]) -> Found | None:
     name, space, rest = before.lstrip().partition(" ")
     if not space:
-        listed = ((each, (run.__doc__ or "").rstrip(".")) for each, run in COMMANDS.items())
+        listed = ((each, (command.run.__doc__ or "").rstrip(".")) for each, command in COMMANDS.items())
         return _among(name, listed, alone=True)
     if name == "on":
         return _options(" " + rest, [("--report", "show reports")])

@@ -109,7 +109,8 @@ def test_an_interrupted_command(notebook, monkeypatch):
     def interrupted(rest, magics):
         raise KeyboardInterrupt
 
-    monkeypatch.setitem(commands.COMMANDS, "calibrate", interrupted)
+    command = commands.COMMANDS["calibrate"]._replace(run=interrupted)
+    monkeypatch.setitem(commands.COMMANDS, "calibrate", command)
     seen = notebook.run("%hastega calibrate")
     assert "KeyboardInterrupt" in seen.out
     assert "commands.py" not in seen.out
