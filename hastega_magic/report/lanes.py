@@ -38,14 +38,13 @@ def _row(step: LaneStep, count: int) -> tuple[str, ...]:
 
 
 @lru_cache(64)
-def _aligned(place: int, column: tuple[str, ...]) -> list[str]:
+def _aligned(place: int, column: tuple[str, ...]) -> tuple[str, ...]:
     """A column of one width: code from the left, numbers from the right."""
     widths = list(map(columns, column))
     most = max(widths)
-    return [
-        text + " " * (most - width) if place == 1 else " " * (most - width) + text
-        for text, width in zip(column, widths, strict=True)
-    ]
+    rooms = [" " * (most - width) for width in widths]
+    pairs = zip(column, rooms, strict=True)
+    return tuple([text + room if place == 1 else room + text for text, room in pairs])
 
 
 def lanes_notes(lanes: Lanes, most: int = MOST_STEPS) -> tuple[str, ...]:
