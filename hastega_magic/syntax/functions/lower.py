@@ -74,16 +74,15 @@ def lower(
     assert isinstance(function, FunctionType)
     marked = getattr(env, "scalars", None) is not None
     beside = getattr(env, "numpy_numbers", False)
-    key = (id(function.__code__), read, element, predicate, env.filename, marked, beside)
+    code = function.__code__
+    # Equal code of another cell is written alike where its text and its places are the same, too.
+    key = (code, code.co_linetable, *_place(function, env), read, element, predicate, marked, beside)
     known = _kept.get(key)
-    if known is None:
-        made = _lowered(function, element, env, arguments, predicate)
-        known = _kept.put(key, (function.__code__, made))
-    return known[1]
+    return _kept.put(key, _lowered(function, element, env, None, predicate)) if known is None else known
 
 
-_kept: Latest[object, tuple[CodeType, Fn]] = Latest(512)
-"""Graphs of functions that read nothing but numbers, with the code that keeps its identity taken."""
+_kept: Latest[object, Fn] = Latest(512)
+"""Graphs of functions that read nothing but numbers."""
 
 
 def _read(function: FunctionType) -> tuple[tuple[type, object], ...] | None:

@@ -259,7 +259,7 @@ def _functions_in(text: str, whole: bool = False) -> _Read:
 
 def _innermost(nodes: Sequence[Function], code: CodeType) -> Function | None:
     """The function that the code object is of, given those of a line in the order of the text."""
-    places = list(_places(code))
+    places = _places(code)
     if not places:  # Python was told to keep no columns: nothing tells functions of one line apart
         alike = [node for node in nodes if _fits(node, code)]
         if len(alike) > 1:
@@ -269,7 +269,7 @@ def _innermost(nodes: Sequence[Function], code: CodeType) -> Function | None:
             ]
             alike = [node for node in alike if [_constant(node)] == given][:1]
         return alike[0] if len(alike) == 1 else None
-    first, last = min(place for place, _ in places), max(place for _, place in places)
+    first, last = min(places)[0], max([end for _, end in places])
     for number in range(bisect_right(nodes, first, key=lambda node: _body(node)[0]) - 1, -1, -1):
         # Backwards: of a lambda inside another one, the inner one first.
         if last <= _body(nodes[number])[1] and _fits(nodes[number], code):
@@ -297,9 +297,11 @@ def _body(node: Function) -> tuple[tuple[int, int], tuple[int, int]]:
     return (line, col), (last.end_lineno or 0, last.end_col_offset or 0)
 
 
-def _places(code: CodeType) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+def _places(code: CodeType) -> list[tuple[tuple[int, int], tuple[int, int]]]:
     """Start and end, in bytes, of what each instruction comes from; those of the frame itself have none."""
-    for line, end_line, col, end_col in code.co_positions():
-        if line is None or end_line is None or col is None or end_col is None or (col, end_col) == (0, 0):
-            continue
-        yield (line, col), (end_line, end_col)
+    return [
+        ((line, col), (end_line, end_col))
+        for line, end_line, col, end_col in set(code.co_positions())
+        if line is not None and end_line is not None and col is not None and end_col is not None
+        if (col, end_col) != (0, 0)
+    ]
