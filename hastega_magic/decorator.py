@@ -17,19 +17,19 @@ from typing import Any, TypeVar, cast, overload
 from weakref import ref
 
 from hastega_magic.compiler.backends import require
+from hastega_magic.compiler.fastpath.boxed import boxed
+from hastega_magic.compiler.fastpath.guards import Display
+from hastega_magic.compiler.fastpath.handoff import lay, taken
+from hastega_magic.compiler.fastpath.ordinary import OrdinaryCode, options_for
+from hastega_magic.compiler.fastpath.repeated import Repeated
 from hastega_magic.compiler.options import Options, options_of
-from hastega_magic.compiler.repeating.alike import Display
-from hastega_magic.compiler.repeating.boxed import boxed
-from hastega_magic.compiler.repeating.laid import lay, taken
-from hastega_magic.compiler.repeating.ordinary import OrdinaryCode, options_for
-from hastega_magic.compiler.repeating.repeated import Repeated
+from hastega_magic.compiler.reporting import describe
 from hastega_magic.compiler.statement import Bound
-from hastega_magic.compiler.telling import describe
 from hastega_magic.errors import CellSyntaxError, NotCompilable, Reason, UsageError
 from hastega_magic.frames import leaves, leaving
 from hastega_magic.report import Report, build_report
 from hastega_magic.syntax.cell import FUTURES
-from hastega_magic.syntax.closures.around import codes
+from hastega_magic.syntax.closures.free_variables import codes
 from hastega_magic.syntax.ordinary.naming import as_written
 from hastega_magic.syntax.reading.functions import Function, definition_of, described
 from hastega_magic.syntax.reading.names import shadowed

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from hastega_magic.compiler.backends import require
+from hastega_magic.compiler.fastpath.hooks import PIPES
+from hastega_magic.compiler.fastpath.repeated import Form, Repeated
 from hastega_magic.compiler.options import Options, options_of
 from hastega_magic.compiler.python.naming import BEYOND
-from hastega_magic.compiler.repeating.hooks import PIPES
-from hastega_magic.compiler.repeating.repeated import Form, Repeated
 from hastega_magic.errors import NotCompilable, Span
 from hastega_magic.frames import leaving
 from hastega_magic.report import Report, build_report
@@ -151,7 +151,7 @@ class Pipe:
 
         @leaving
         def __getattr__(self, name: str) -> Any:
-            from hastega_magic.syntax.elsewhere import written_here
+            from hastega_magic.syntax.foreign_names import written_here
 
             form = written_here(name) or ""
             stage = form.partition("(")[0].partition(" ")[0] in STAGES

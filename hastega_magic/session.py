@@ -9,12 +9,12 @@ from dataclasses import field
 
 from hastega_magic.compiler.cell import CellRun, Namespace
 from hastega_magic.compiler.comparing.kept import Loops, keep
-from hastega_magic.compiler.course import awaited, gone_through, stepped
 from hastega_magic.compiler.driver import StrictError
+from hastega_magic.compiler.fastpath.brief import Given, Run
 from hastega_magic.compiler.memory import Memory
 from hastega_magic.compiler.options import Options
-from hastega_magic.compiler.repeating.brief import Given, Run
 from hastega_magic.compiler.showing import USUAL, Nothing, Showing
+from hastega_magic.compiler.trampoline import awaited, gone_through, stepped
 from hastega_magic.errors import CellSyntaxError, Span
 from hastega_magic.records import cached_property, dataclass
 from hastega_magic.report import Report, build_report
@@ -124,7 +124,7 @@ class Session:
                 site = None if failing is None else failing.site
                 hint(error, cell.sites.values(), cell.text, site, cell.filename)
             elif failing is not None:
-                from hastega_magic.compiler.python.pointing import point
+                from hastega_magic.compiler.python.blame import point
 
                 point(error, failing, cell.text)
             if failing is not None:

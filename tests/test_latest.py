@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from hastega_magic import pipe
-from hastega_magic.latest import Latest
+from hastega_magic.lru import Latest
 
 
 def test_what_nobody_has_asked_for_longest_goes_first():

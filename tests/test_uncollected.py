@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 from interrupting import interrupted
 
-from hastega_magic.uncollected import uncollected
+from hastega_magic.gc_paused import uncollected
 
 
 @pytest.mark.parametrize(("frozen", "old"), [(0, True), (375, True), (50_000, False)])

@@ -22,14 +22,14 @@ import numpy as np
 from hastega_magic.benchmarks.auto_cells import CELLS, SIZES, Cell
 from hastega_magic.benchmarks.model import Row
 from hastega_magic.compiler.choice import costs
-from hastega_magic.compiler.choice.choosing import Costs, costs_of, device_model
+from hastega_magic.compiler.choice.auto import Costs, costs_of, device_model
 from hastega_magic.compiler.comparing.difference import difference
 from hastega_magic.compiler.comparing.kept import Kept
 from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.python.by_python import NotAlike
+from hastega_magic.compiler.reporting.describe_cost import cpu_kernel
 from hastega_magic.compiler.run import run_loops
-from hastega_magic.compiler.telling.describe_cost import cpu_kernel
 from hastega_magic.cost.learned import Learned, Phase
 from hastega_magic.cost.predict import Case, Model, Prediction
 from hastega_magic.records import dataclass

@@ -9,7 +9,7 @@ from hastega_magic.calibration.pace import PACE
 from hastega_magic.calibration.starting import Starting
 from hastega_magic.compiler.choice import costs
 from hastega_magic.cost.machine import Fit, Machine
-from hastega_magic.cost.sane import check
+from hastega_magic.cost.sanity import check
 from hastega_magic.cost.store import Store
 from hastega_magic.errors import UsageError
 from hastega_magic.progress import task

@@ -20,7 +20,7 @@ from hastega_magic.progress import Task, task
 from hastega_magic.records import dataclass
 from hastega_magic.runtime import cpu
 from hastega_magic.runtime.cpu.launch import Launch, Variant
-from hastega_magic.runtime.cpu.spread import soon
+from hastega_magic.runtime.cpu.threaded import soon
 from hastega_magic.runtime.loop_result import LoopResult, Stretch
 from hastega_magic.runtime.sources import Column, streamed
 from hastega_magic.runtime.tables import TableColumn

@@ -11,22 +11,22 @@ from typing import TYPE_CHECKING, Any, cast
 
 from hastega_magic.compiler.backends import forget_inputs, require, seconds_to_begin
 from hastega_magic.compiler.comparing.compare import compare
-from hastega_magic.compiler.course import Course, carried, evaluated
 from hastega_magic.compiler.depth import deeply
 from hastega_magic.compiler.driver import Driver
-from hastega_magic.compiler.early import arguments_are_free, source_is_free
+from hastega_magic.compiler.fastpath.brief import Brief, Given, evaluating, with_functions_of
+from hastega_magic.compiler.fastpath.cell_turns import CellTurns
+from hastega_magic.compiler.fastpath.hooks import Displayed, Running
 from hastega_magic.compiler.groups import group_with, run_group
+from hastega_magic.compiler.hoisting import arguments_are_free, source_is_free
 from hastega_magic.compiler.memory import Memory
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Group, Outcome
-from hastega_magic.compiler.repeating.brief import Brief, Given, evaluating, with_functions_of
-from hastega_magic.compiler.repeating.cell_turns import CellTurns
-from hastega_magic.compiler.repeating.hooks import Displayed, Running
 from hastega_magic.compiler.showing import USUAL, Nothing, Showing
 from hastega_magic.compiler.statement import Bound, bound_of
+from hastega_magic.compiler.trampoline import Course, carried, evaluated
 from hastega_magic.records import changed
 from hastega_magic.syntax.cell import CellPlan, plan
-from hastega_magic.syntax.closures.reach import may_read
+from hastega_magic.syntax.closures.reachable import may_read
 from hastega_magic.syntax.ordinary.naming import as_written
 from hastega_magic.syntax.reading.names import reads, shadowed
 from hastega_magic.syntax.reading.text import Text
@@ -36,8 +36,8 @@ from hastega_magic.syntax.site import Site
 from hastega_magic.trace import Trace
 
 if TYPE_CHECKING:
-    from hastega_magic.compiler.repeating.grouped import Matched
-    from hastega_magic.compiler.repeating.ordinary import OrdinaryCode
+    from hastega_magic.compiler.fastpath.group_cache import Matched
+    from hastega_magic.compiler.fastpath.ordinary import OrdinaryCode
 
 Namespace = dict[str, Any]
 
@@ -104,7 +104,7 @@ class CellRun:
         self.flags |= self.memory.futures
         for number, site in cell.sites.items():
             if site.bind_expression is None:
-                from hastega_magic.compiler.repeating.repeated import Repeated
+                from hastega_magic.compiler.fastpath.repeated import Repeated
 
                 registry = self.memory.holding
                 self.nested[number] = Repeated(site, self.options, self.filename, registry=registry)
@@ -343,7 +343,7 @@ class CellRun:
         """Comprehensions and their like: silently Python's where they cannot be compiled, whatever --strict says."""
         places = Text(cell.text)
         for number, code in cell.ordinary.items():
-            from hastega_magic.compiler.repeating.ordinary import OrdinaryCode, options_for
+            from hastega_magic.compiler.fastpath.ordinary import OrdinaryCode, options_for
 
             options = options_for(self.options)
             registry = self.memory.holding if number in cell.lasting else None

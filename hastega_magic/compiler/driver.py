@@ -8,25 +8,25 @@ from dataclasses import field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from hastega_magic.compiler import changing
+from hastega_magic.compiler import adaptive
 from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.execute import Execution, Unasked
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome, Part
 from hastega_magic.compiler.python.barriers import FORMLESS, LOOKED_AT, arranged, may_end_early, together
 from hastega_magic.compiler.python.empty import by_python, stored
+from hastega_magic.compiler.reporting import describe
+from hastega_magic.compiler.reporting.graphs import Pictures
+from hastega_magic.compiler.reporting.lanes import lane_view
+from hastega_magic.compiler.reporting.stacked import MOST, LoopTexts
 from hastega_magic.compiler.run import run_loops
 from hastega_magic.compiler.sources.kinds import are_beside
+from hastega_magic.compiler.sources.long_ranges import within_reach
 from hastega_magic.compiler.sources.places import over_fields, over_places
 from hastega_magic.compiler.sources.probe import found
-from hastega_magic.compiler.sources.reach import within_reach
-from hastega_magic.compiler.sources.stretches import in_stretches, over_stretches
+from hastega_magic.compiler.sources.short_circuit import in_stretches, over_stretches
 from hastega_magic.compiler.statement import Bound, Loop, build_loop
-from hastega_magic.compiler.telling import describe
-from hastega_magic.compiler.telling.graphs import Pictures
-from hastega_magic.compiler.telling.lanes import lane_view
-from hastega_magic.compiler.telling.stacked import MOST, LoopTexts
-from hastega_magic.compiler.under_way import UnderWay
+from hastega_magic.compiler.statement_run import UnderWay
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import (
     BeyondInt64,
@@ -42,13 +42,13 @@ from hastega_magic.runtime.columnar import NullsError
 from hastega_magic.runtime.numpy import NoNumpyForm
 from hastega_magic.runtime.python_calls import iterated
 from hastega_magic.syntax.closures.contained import Where
-from hastega_magic.syntax.joining.build import BoundStage
+from hastega_magic.syntax.loops.build import BoundStage
 from hastega_magic.syntax.stages import no_stage
 from hastega_magic.syntax.values.values import ALL_PYTHONS
 from hastega_magic.trace import Trace
 
 if TYPE_CHECKING:
-    from hastega_magic.compiler.python.left_over import LeftOver
+    from hastega_magic.compiler.python.uncompiled import LeftOver
 
 
 @dataclass
@@ -104,7 +104,7 @@ class Driver:
         else:
             first = replace(run.first[0], cached=False) if run.compiled else run.first[0]
             self.tell(first, run.texts, max(1, len(run.loops)))
-            changing.tell([bound], run.workspaces, self.options, self.trace)
+            adaptive.tell([bound], run.workspaces, self.options, self.trace)
         self.pictures.finish(bound.name, run.value, self.trace)
         return Outcome(
             [bound], [run.value], run.loops, run.execution, number, run.workspace, run.parts or (), run.handed
@@ -124,10 +124,10 @@ class Driver:
         if not first.known or first.name == "tap":  # which is given the value as it is
             self._left_to_python(run, LOOKED_AT if first.known else Reason(no_stage(first.name)), rest[:1])
             return
-        from hastega_magic.compiler.sources.drawn import goes_its_own_way
+        from hastega_magic.compiler.sources.iterators import goes_its_own_way
 
         if isinstance(value, Iterator) or goes_its_own_way(value):
-            from hastega_magic.compiler.sources.in_chunks import in_chunks
+            from hastega_magic.compiler.sources.chunked import in_chunks
 
             in_chunks(self, run, iterated(value))
             return
@@ -260,7 +260,7 @@ class Driver:
         Not to be called where the failure is handled: it would be the context of what Python raises.
         """
         if isinstance(failed, BeyondInt64):
-            from hastega_magic.compiler.python.asked import beyond
+            from hastega_magic.compiler.python.on_demand import beyond
 
             beyond(self, run, failed, stages, compiled)
         elif isinstance(failed, NotCompilable):
@@ -268,7 +268,7 @@ class Driver:
         elif isinstance(failed, NoNumpyForm):
             run.goes_on(self.left.lazily(run.bound, run.given, run.rest, str(failed)), [])
         elif failed is not None:
-            from hastega_magic.compiler.python.asked import as_asked
+            from hastega_magic.compiler.python.on_demand import as_asked
 
             run.goes_on(as_asked(self, run, failed, stages), [])
 
@@ -307,7 +307,7 @@ class Driver:
     @property
     def left(self) -> LeftOver:
         """What Python runs of the statement."""
-        from hastega_magic.compiler.python.left_over import LeftOver
+        from hastega_magic.compiler.python.uncompiled import LeftOver
 
         return LeftOver(self.options, self.trace, self.pictures, self.warned)
 

@@ -9,16 +9,16 @@ from typing import Any, cast
 
 import numpy as np
 
-from hastega_magic.compiler import running
+from hastega_magic.compiler import scan_values
 from hastega_magic.compiler.backends import Backend, Cpu, Job, backend_of
-from hastega_magic.compiler.choice import known
-from hastega_magic.compiler.choice.choosing import Choice
+from hastega_magic.compiler.choice import schedule_store
+from hastega_magic.compiler.choice.auto import Choice
 from hastega_magic.compiler.choice.split import Split
 from hastega_magic.compiler.loops import CompiledLoop, compile_loop, tuning_key
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.python.recover import Recovery, assembled, nested
+from hastega_magic.compiler.reporting.aborted import told_if_it_raises
 from hastega_magic.compiler.statement import Loop
-from hastega_magic.compiler.telling.broken_off import told_if_it_raises
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import NotCompilable
 from hastega_magic.frames import let_through
@@ -172,7 +172,7 @@ def execute(ready: Ready, backend: Backend, tune: bool = False) -> Execution:
         return job_of(ready.on(other))
 
     began, said_before = time.perf_counter(), len(trace.events)
-    if known.something() and ready.compiled.tuning_key != tuning_key(
+    if schedule_store.something() and ready.compiled.tuning_key != tuning_key(
         ready.compiled.structure, ready.compiled.state.large, options, backend
     ):  # compiled for all threads, and one was chosen
         ready = changed(ready.on(backend), cached=ready.cached)
@@ -183,7 +183,7 @@ def execute(ready: Ready, backend: Backend, tune: bool = False) -> Execution:
             trace.add("option", text=sentence)
         if isinstance(backend, Split):
             kernel = job.variant(job.first).kernel
-            from hastega_magic.compiler.choice.foreseen import foreseen
+            from hastega_magic.compiler.choice.expected import foreseen
 
             backend = replace(
                 backend, predict=foreseen(ready.compiled, kernel, loops, options, backend.devices)
@@ -201,7 +201,7 @@ def execute(ready: Ready, backend: Backend, tune: bool = False) -> Execution:
         from hastega_magic.compiler.choice.tune import earlier
 
         tuning = earlier(ready.compiled.finding)
-    if said := known.said():
+    if said := schedule_store.said():
         trace.add("warning", text=f"{said}.")
     execution = Execution(
         ready.compiled, ready.fused, [], list(job.columns), job.length,
@@ -280,7 +280,7 @@ def finish(
                     execution.fell_back, execution.warnings = recovery.overflowed, recovery.warnings
                 else:
                     value = recovery.reduction(output, folds)
-                if running.is_doubtful(output, value):
+                if scan_values.is_doubtful(output, value):
                     if len(loops) > 1:
                         raise Separately
                     value = _in_order(execution, loop, output, workspace, options, trace)
@@ -296,8 +296,8 @@ def _in_order(
         # Floats that Python computed among ints, which are multiplied exactly up to the first of them.
         if streamed(execution.columns) is not None:
             raise NotProduced
-        return running.by_python(loop, workspace, output, options)[0]
-    there = running.in_order(loop, output, workspace)
+        return scan_values.by_python(loop, workspace, output, options)[0]
+    there = scan_values.in_order(loop, output, workspace)
     found = _on_the_host(there, workspace, options, trace).values[0]
     return found if type(found) is np.float32 else float(cast(float, found))
 
@@ -331,8 +331,8 @@ def _running(
         arrays = (np.empty(0, RESULT_STORAGE[part.type].name) for part in flatten(made))
     array = nested(made, arrays)
     if not elsewhere or not length:
-        return running.stored(output, array, loop), []
-    found = _on_the_host(*running.behind(array, loop, workspace), options, trace)
+        return scan_values.stored(output, array, loop), []
+    found = _on_the_host(*scan_values.behind(array, loop, workspace), options, trace)
     return found.values[0], found.warnings
 
 
@@ -343,12 +343,12 @@ def _recovered(
 
     `steps`: these may need integers beyond 64 bits.
     """
-    elements, told = running.elements_alone(loop), list[str]()
+    elements, told = scan_values.elements_alone(loop), list[str]()
     if elements is not None:
         try:
             made = _on_the_host(elements, workspace, options, trace)
             told, steps = made.warnings, False  # whatever is raised now is of the first of them
-            behind = running.behind(cast("AnyArray", made.values[0]), loop, workspace)
+            behind = scan_values.behind(cast("AnyArray", made.values[0]), loop, workspace)
             found = _on_the_host(*behind, options, trace)
             return found.values[0], told or found.warnings
         except Exception as error:  # Python finds out what is raised first, and takes what has no loop
@@ -360,7 +360,7 @@ def _recovered(
                 raise
             if alone or (options.int_mode == "wrap" and not isinstance(error, NotCompilable)):
                 raise
-    value, sentence = running.by_python(loop, workspace, output, options, steps)
+    value, sentence = scan_values.by_python(loop, workspace, output, options, steps)
     return value, told or ([sentence] if sentence else [])
 
 

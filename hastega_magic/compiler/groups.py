@@ -12,17 +12,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hastega_magic.compiler import changing
-from hastega_magic.compiler.course import carried
+from hastega_magic.compiler import adaptive
 from hastega_magic.compiler.execute import Separately
 from hastega_magic.compiler.outcome import Group, Outcome
+from hastega_magic.compiler.reporting import describe
+from hastega_magic.compiler.reporting.graphs import Pictures
+from hastega_magic.compiler.reporting.stacked import LoopTexts
 from hastega_magic.compiler.run import run_loops
-from hastega_magic.compiler.sources.stretches import in_stretches
+from hastega_magic.compiler.sources.short_circuit import in_stretches
 from hastega_magic.compiler.statement import Bound, Loop, build_loop
 from hastega_magic.compiler.streaming.ends import counts_many, is_of_another_form
-from hastega_magic.compiler.telling import describe
-from hastega_magic.compiler.telling.graphs import Pictures
-from hastega_magic.compiler.telling.stacked import LoopTexts
+from hastega_magic.compiler.trampoline import carried
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import BeyondInt64, NotCompilable, WideConstant
 from hastega_magic.frames import let_through
@@ -31,7 +31,7 @@ from hastega_magic.runtime.columnar import NullsError
 
 if TYPE_CHECKING:
     from hastega_magic.compiler.driver import Driver
-    from hastega_magic.compiler.repeating.grouped import Matched
+    from hastega_magic.compiler.fastpath.group_cache import Matched
 
 
 FUSED = 32
@@ -118,7 +118,7 @@ def run_group(driver: Driver, group: Group) -> Iterator[Outcome]:
     shown = not driver.options.quiet
     texts = [LoopTexts.of(execution, group.loops, driver.options, driver.trace)] if shown else []
     driver.tell(execution, texts, 1)
-    changing.tell(bounds, [group.workspace], driver.options, driver.trace)
+    adaptive.tell(bounds, [group.workspace], driver.options, driver.trace)
     pictures = Pictures(shown)
     pictures.group(group.loops, execution)
     pictures.finish("", None, driver.trace)

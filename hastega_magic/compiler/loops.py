@@ -10,10 +10,10 @@ from dataclasses import field, replace
 import numpy as np
 
 from hastega_magic.compiler.backends import Backend, Program, backend_of
-from hastega_magic.compiler.choice import known
-from hastega_magic.compiler.choice.known import Finding
+from hastega_magic.compiler.choice import schedule_store
+from hastega_magic.compiler.choice.schedule_store import Finding
 from hastega_magic.compiler.options import Options
-from hastega_magic.compiler.telling.links import Lines, Shown
+from hastega_magic.compiler.reporting.links import Lines, Shown
 from hastega_magic.errors import NotCompilable, WideConstant
 from hastega_magic.interval import Interval
 from hastega_magic.ir.expr import Expr, Value, flatten
@@ -22,11 +22,11 @@ from hastega_magic.ir.kernel import Assume, Kernel
 from hastega_magic.ir.origins import themselves
 from hastega_magic.ir.pipeline import Pipeline
 from hastega_magic.ir.schedule import UNTUNED, Tuned
-from hastega_magic.latest import Latest
+from hastega_magic.lru import Latest
 from hastega_magic.passes.infer import Leaves
 from hastega_magic.passes.pipelines import ANALYSIS, CPU, FUSE, Pass, State
+from hastega_magic.passes.recurrence import carried_fit
 from hastega_magic.passes.schedule import STREAMED
-from hastega_magic.passes.stepping import carried_fit
 from hastega_magic.passes.variants import Variants
 from hastega_magic.records import cached_property, changed, dataclass
 from hastega_magic.runtime.sources import Column
@@ -176,7 +176,7 @@ def still_cached(compiled: CompiledLoop) -> bool:
     """Whether a search by its structure would find this loop; it is then the one that was used last."""
     if _CACHE.get(compiled.place) is not compiled:
         return False
-    if known.found(compiled.tuning_key) != compiled.finding:
+    if schedule_store.found(compiled.tuning_key) != compiled.finding:
         return False
     _CACHE.move_to_end(compiled.place)
     return True
@@ -221,7 +221,7 @@ def compile_loop(
             continue
         structure = _structure(state, options, exact) if exact else shape
         searched = tuning_key(structure.hexdigest(), state.large, options, backend)
-        finding = known.found(searched) if known.something() else None
+        finding = schedule_store.found(searched) if schedule_store.something() else None
         tuned = UNTUNED if finding is None else finding.tuned
         tuned = replace(tuned, stream=False) if near else tuned
         key = _key(structure, state.large, options, backend, tuned)

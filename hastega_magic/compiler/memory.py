@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from hastega_magic.compiler.changing import Changing
+from hastega_magic.compiler.adaptive import Changing
 from hastega_magic.compiler.comparing.remembered import Remembered
-from hastega_magic.compiler.repeating.brief import Briefs
-from hastega_magic.compiler.repeating.earlier import Earlier
-from hastega_magic.compiler.repeating.hooks import PIPES, Hooks
+from hastega_magic.compiler.fastpath.brief import Briefs
+from hastega_magic.compiler.fastpath.hooks import PIPES, Hooks
+from hastega_magic.compiler.fastpath.statement_cache import Earlier
 from hastega_magic.records import dataclass
 
 if TYPE_CHECKING:
-    from hastega_magic.compiler.repeating.repeated import Repeated
+    from hastega_magic.compiler.fastpath.repeated import Repeated
 
 
 @dataclass

@@ -14,9 +14,9 @@ from hastega_magic.ir.fused import Fused
 from hastega_magic.records import changed, dataclass
 
 if TYPE_CHECKING:
-    from hastega_magic.compiler.python.in_step import Behind
-    from hastega_magic.compiler.repeating.grouped import Expected
-    from hastega_magic.compiler.under_way import UnderWay
+    from hastega_magic.compiler.fastpath.group_cache import Expected
+    from hastega_magic.compiler.python.lockstep import Behind
+    from hastega_magic.compiler.statement_run import UnderWay
 
 
 @dataclass

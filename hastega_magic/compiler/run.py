@@ -9,15 +9,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from hastega_magic.compiler.backends import Backend, Cpu, backend_of, tell_runs
-from hastega_magic.compiler.choice.choosing import Choice, all_factors, choose, is_built, refused, spared
+from hastega_magic.compiler.choice.auto import Choice, all_factors, choose, is_built, refused, spared
 from hastega_magic.compiler.choice.costs import AUTO, auto
 from hastega_magic.compiler.choice.learning import chosen, named, teach, teaches
 from hastega_magic.compiler.execute import Execution, Ready, compiled_on, execute, job_of
 from hastega_magic.compiler.loops import CompiledLoop
 from hastega_magic.compiler.options import Options, placed
 from hastega_magic.compiler.python.by_python import NotAlike, python_values
+from hastega_magic.compiler.reporting.aborted import told_if_it_raises
 from hastega_magic.compiler.statement import Loop
-from hastega_magic.compiler.telling.broken_off import told_if_it_raises
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import HastegaError, UsageError
 from hastega_magic.ir.fused import Fused

@@ -16,7 +16,7 @@ from hastega_magic.records import changed, dataclass
 from hastega_magic.runtime.python import StageCall
 from hastega_magic.syntax.closures.contained import Where
 from hastega_magic.syntax.closures.numbers import Number
-from hastega_magic.syntax.joining.build import BoundStage, Built, Probe, View, build
+from hastega_magic.syntax.loops.build import BoundStage, Built, Probe, View, build
 from hastega_magic.syntax.site import Site
 from hastega_magic.syntax.values.values import counted
 from hastega_magic.types import FLOAT, FLOAT32, FLOAT64, INT, Composite, Either, ScalarType

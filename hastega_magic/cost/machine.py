@@ -14,7 +14,7 @@ from dataclasses import asdict, field, fields, is_dataclass
 from types import UnionType
 from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
-from hastega_magic.cost.sane import check
+from hastega_magic.cost.sanity import check
 from hastega_magic.records import dataclass
 
 SCHEMA = 2

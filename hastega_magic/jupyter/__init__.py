@@ -9,9 +9,9 @@ from IPython.core.getipython import get_ipython
 
 from hastega_magic.errors import UsageError
 from hastega_magic.frames import SHOWN
+from hastega_magic.gc_paused import uncollected
 from hastega_magic.interrupts import put_off
-from hastega_magic.runtime import ahead
-from hastega_magic.uncollected import uncollected
+from hastega_magic.runtime import warmup
 
 if TYPE_CHECKING:
     from hastega_magic.jupyter.magics import HastegaMagics
@@ -23,7 +23,7 @@ def load(shell: Shell) -> None:
     """Register the magics in the shell; once, however often it is called."""
     # NumPy, imported by half, would be of no use to anybody any more.
     put_off(lambda: uncollected(_import))
-    from hastega_magic.jupyter import asking, bodiless, completer, lines, tracebacks
+    from hastega_magic.jupyter import bodiless, completer, help_requests, lines, tracebacks
     from hastega_magic.jupyter.everywhere import hint
     from hastega_magic.jupyter.magics import HastegaMagics
 
@@ -31,11 +31,11 @@ def load(shell: Shell) -> None:
         SHOWN.append(tracebacks.show_in_shell)
     if _magics(shell) is not None:
         return
-    ahead.load_library()  # not beside NumPy's libraries, which would wait for it, and the interpreter with them
+    warmup.load_library()  # not beside NumPy's libraries, which would wait for it, and the interpreter with them
     shell.register_magics(HastegaMagics)
     completer.install(shell)
     lines.install(shell)
-    asking.install(shell)
+    help_requests.install(shell)
     bodiless.install(shell)
     tracebacks.install(shell)
     shell.events.register("post_run_cell", hint)
@@ -44,7 +44,7 @@ def load(shell: Shell) -> None:
 
 
 def _import() -> None:
-    for name in ("asking", "bodiless", "completer", "lines", "magics"):
+    for name in ("help_requests", "bodiless", "completer", "lines", "magics"):
         importlib.import_module(f"{__name__}.{name}")
 
 
@@ -53,12 +53,12 @@ def unload(shell: Shell) -> None:
     magics = _magics(shell)
     if magics is None:
         return
-    from hastega_magic.jupyter import asking, bodiless, completer, lines, tracebacks
+    from hastega_magic.jupyter import bodiless, completer, help_requests, lines, tracebacks
     from hastega_magic.jupyter.everywhere import hint
 
     completer.remove(shell)
     lines.remove(shell)
-    asking.remove(shell)
+    help_requests.remove(shell)
     bodiless.remove(shell)
     tracebacks.remove(shell)
     shell.events.unregister("post_run_cell", hint)

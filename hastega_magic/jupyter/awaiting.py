@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable
 from types import CoroutineType, FrameType
 from typing import Any, TypeVar
 
-from hastega_magic.compiler.course import stepped
+from hastega_magic.compiler.trampoline import stepped
 
 T = TypeVar("T")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import time
 
-from hastega_magic.runtime.later import Later
+from hastega_magic.runtime.background import Later
 
 _PATIENCE = 1.0
 """Seconds that a front end is made to wait for drivers."""

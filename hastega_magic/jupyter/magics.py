@@ -16,6 +16,7 @@ from traitlets import Bool, Enum, Float, Int, List, TraitError, Unicode, validat
 from hastega_magic.compiler.options import INT_MODES, Options
 from hastega_magic.errors import HastegaError
 from hastega_magic.errors import UsageError as OptionError
+from hastega_magic.gc_paused import uncollected
 from hastega_magic.interrupts import put_off
 from hastega_magic.jupyter import arguments, commands
 from hastega_magic.jupyter.awaiting import hearing
@@ -24,8 +25,7 @@ from hastega_magic.jupyter.everywhere import AWAITED, PLAIN, Everywhere, awaits
 from hastega_magic.jupyter.progress import Bar
 from hastega_magic.jupyter.tracebacks import HidingOurs, cell_error, show_without_ours
 from hastega_magic.progress import listening
-from hastega_magic.runtime import ahead
-from hastega_magic.uncollected import uncollected
+from hastega_magic.runtime import warmup
 
 if TYPE_CHECKING:
     from hastega_magic.compiler.comparing.kept import Kept
@@ -46,8 +46,8 @@ _SHOWING = (
 
 def _sessions() -> type[Session]:
     """The class, with what a first cell needs: NumPy and the compiler."""
-    ahead.make_ready()
-    ahead.import_while_compiling(*_SHOWING)
+    warmup.make_ready()
+    warmup.import_while_compiling(*_SHOWING)
     importlib.import_module("hastega_magic.jupyter.display")
     from hastega_magic.session import Session
 

@@ -21,7 +21,7 @@ from hastega_magic.ir.fused import Effect, Fused, Output
 from hastega_magic.ir.loop import everything, gated, iteration, loops_in
 from hastega_magic.ir.origins import UNNAMED
 from hastega_magic.ir.pipeline import Fn, Pipeline, Source, Stage, Table
-from hastega_magic.latest import Latest
+from hastega_magic.lru import Latest
 from hastega_magic.records import changed, dataclass
 from hastega_magic.types import BOOL, INT, Complex
 

@@ -15,11 +15,11 @@ from hastega_magic.ir.origins import moved
 from hastega_magic.ir.pipeline import Pipeline, Table
 from hastega_magic.ir.schedule import UNTUNED, Tuned
 from hastega_magic.ir.target import Target
-from hastega_magic.passes import beyond, fuse, schedule, wrap
+from hastega_magic.passes import fuse, overflow, schedule, wrap
 from hastega_magic.passes.exact import exact_ranges
-from hastega_magic.passes.in_order import in_order
 from hastega_magic.passes.infer import Leaves, inference
 from hastega_magic.passes.infer_loops import Inference
+from hastega_magic.passes.sequential import in_order
 from hastega_magic.passes.simplify import simplify
 from hastega_magic.passes.variants import Variants, variants
 from hastega_magic.records import changed, dataclass
@@ -98,7 +98,7 @@ def _widen(state: State) -> State:
     if state.mode != "exact":
         return state
     loop = state.loop
-    made = beyond.widened(loop, state.leaves, state.inferred)
+    made = overflow.widened(loop, state.leaves, state.inferred)
     found = made.loop
     if found is loop:
         return state

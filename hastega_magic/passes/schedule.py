@@ -28,13 +28,13 @@ from hastega_magic.ir.pipeline import RUNNING_SINKS
 from hastega_magic.ir.schedule import BLOCK, UNTUNED, VIRTUAL_LANES, Schedule, Tuned
 from hastega_magic.ir.target import Target
 from hastega_magic.passes.conversions import converted
-from hastega_magic.passes.exits import chosen_on_leaving
 from hastega_magic.passes.guard import Variant
 from hastega_magic.passes.infer import Leaves
+from hastega_magic.passes.loop_exits import chosen_on_leaving
+from hastega_magic.passes.loop_schedule import in_flight as in_flight_of_loops
+from hastega_magic.passes.loop_schedule import refilled
 from hastega_magic.passes.lower import lower
-from hastega_magic.passes.stepping import stepping
-from hastega_magic.passes.turning import in_flight as in_flight_of_loops
-from hastega_magic.passes.turning import refilled
+from hastega_magic.passes.recurrence import stepping
 from hastega_magic.types import BOOL, FLOAT32, INT, Complex, Either
 
 _FOLDS = {

@@ -13,8 +13,8 @@ from hastega_magic.records import dataclass
 from hastega_magic.report import svg, units
 from hastega_magic.report.costs import Crossing, Model, ModelPhase, ModelRow
 from hastega_magic.report.escape import shorten
+from hastega_magic.report.memo import once
 from hastega_magic.report.model import PipelineReport
-from hastega_magic.report.once import once
 from hastega_magic.report.sizes import about, by_size
 from hastega_magic.report.verdict import backend_name
 

@@ -10,8 +10,8 @@ from hastega_magic.records import dataclass
 from hastega_magic.report import svg, units
 from hastega_magic.report.escape import one_line, shorten, visible
 from hastega_magic.report.graph import Edge, Layout, layered
+from hastega_magic.report.memo import once
 from hastega_magic.report.model import Graph, GraphNode
-from hastega_magic.report.once import once
 from hastega_magic.report.verdict import Step
 
 WIDTH = 760.0

@@ -12,8 +12,8 @@ from typing import SupportsIndex, TypeVar, cast
 
 from hastega_magic.report import costs, measured, model
 from hastega_magic.report.encoding import encode
+from hastega_magic.report.memo import Recent
 from hastega_magic.report.model import Json
-from hastega_magic.report.once import Recent
 
 T = TypeVar("T")
 Record = Mapping[str, object]

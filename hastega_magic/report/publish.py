@@ -15,11 +15,11 @@ from typing import TypeVar, cast
 
 from hastega_magic.records import changed, dataclass
 from hastega_magic.report import units
-from hastega_magic.report.cut import FEW, WHOLE, few_nodes
 from hastega_magic.report.encoding import encode
 from hastega_magic.report.listing import all_shortened, hot_loop, shortened
+from hastega_magic.report.memo import Recent
 from hastega_magic.report.model import Barrier, CellInfo, Code, Graph, GraphPair, Json, PipelineReport, Report
-from hastega_magic.report.once import Recent
+from hastega_magic.report.truncate import FEW, WHOLE, few_nodes
 
 ROOM = 145_000
 """Bytes of JSON that a report may take in a notebook."""

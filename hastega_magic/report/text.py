@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from hastega_magic.report import units
 from hastega_magic.report.choices import SHARES, TRIED, share_rows, tried_rows
 from hastega_magic.report.escape import NO_BREAK, columns, one_line, shorten, together
+from hastega_magic.report.mispredicted import told
 from hastega_magic.report.model import SCHEMA, PipelineReport, Report
-from hastega_magic.report.otherwise import told
 from hastega_magic.report.verdict import (
     LEGEND,
     about,

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from hastega_magic.records import dataclass
 from hastega_magic.report import units
 from hastega_magic.report.escape import one_line
+from hastega_magic.report.memo import once
 from hastega_magic.report.model import COMPILING, Baseline, CellInfo, Phase, PipelineReport, Vector
-from hastega_magic.report.once import once
 
 LEGEND = "✓ checked equal to our result · ≈ extrapolated from a part of the input"
 

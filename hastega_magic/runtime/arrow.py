@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from hastega_magic.errors import NotCompilable
 from hastega_magic.records import dataclass
-from hastega_magic.runtime.special import has
+from hastega_magic.runtime.special_methods import has
 
 AnyArray = npt.NDArray[Any]
 

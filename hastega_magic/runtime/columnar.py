@@ -21,7 +21,7 @@ from hastega_magic.errors import HastegaError, NotCompilable
 from hastega_magic.frames import let_through
 from hastega_magic.records import dataclass
 from hastega_magic.runtime import arrow
-from hastega_magic.runtime.special import has
+from hastega_magic.runtime.special_methods import has
 from hastega_magic.types import STORAGES
 
 AnyArray = npt.NDArray[Any]

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from hastega_magic.frames import let_through
 from hastega_magic.records import dataclass
 from hastega_magic.runtime.columnar import is_columnar, numbers
-from hastega_magic.runtime.special import gives_array, has
+from hastega_magic.runtime.special_methods import gives_array, has
 
 _CHUNK = 4096
 """Elements of an array that become Python objects at a time."""

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from hastega_magic.ir.sinks import extreme, spread
 from hastega_magic.runtime.python_calls import Noted, elements, over_tuples
-from hastega_magic.runtime.special import has
+from hastega_magic.runtime.special_methods import has
 
 _MISSING: Any = object()
 _AT_ONCE = 1 << 16

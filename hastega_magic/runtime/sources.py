@@ -23,7 +23,7 @@ from hastega_magic.runtime.objects import lists, wide
 from hastega_magic.runtime.objects.fields import Field
 from hastega_magic.runtime.objects.parts import Part, part_of, read, read_once
 from hastega_magic.runtime.python_calls import iterated
-from hastega_magic.runtime.special import gives_array, has
+from hastega_magic.runtime.special_methods import gives_array, has
 from hastega_magic.runtime.stream import Stream
 from hastega_magic.runtime.strided import Paired, Reading, Strided, strided
 from hastega_magic.types import (

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable
 
 from hastega_magic.errors import CellSyntaxError, Span, lines_of
 from hastega_magic.frames import links
-from hastega_magic.syntax.elsewhere import written_here
+from hastega_magic.syntax.foreign_names import written_here
 from hastega_magic.syntax.reading.literals import DTYPES
 from hastega_magic.syntax.reading.names import reads
 from hastega_magic.syntax.reading.pipe import parse

@@ -12,8 +12,8 @@ import ast
 
 from hastega_magic.errors import CellSyntaxError, Span
 from hastega_magic.records import dataclass
-from hastega_magic.syntax.ordinary.behind import mark_class
 from hastega_magic.syntax.ordinary.comprehension import Ordinary, is_consumed, recognised
+from hastega_magic.syntax.ordinary.trailing import mark_class
 from hastega_magic.syntax.reading.literals import uncallable, wrong_literal
 from hastega_magic.syntax.reading.names import binds, parameters_of, reads
 from hastega_magic.syntax.reading.pipe import is_pipe, spine
@@ -291,7 +291,7 @@ class Rewriter(Transformer):
             return  # only running it will tell
         complaint = STAGES[name].complaint(len(args), [keyword.arg or "" for keyword in keywords])
         if len(args) == 1 and not keywords and self._is_function(args[0], name, complaint is not None):
-            from hastega_magic.syntax.elsewhere import of_a_function
+            from hastega_magic.syntax.foreign_names import of_a_function
 
             written = of_a_function(name, self.text.segment(args[0]))
             complaint = f"{name} takes no function: write `{written}`" if written else complaint

@@ -151,7 +151,7 @@ function weight(line: string): number {
   return Math.max(0, ...Array.from(line.matchAll(WIDE), found => WIDTH[found[1] ?? ''] ?? 2));
 }
 
-/** Above the second of several listings, as `compiler/telling/stacked.py` writes it. */
+/** Above the second of several listings, as `compiler/reporting/stacked.py` writes it. */
 const SECOND = /^(?:;|#|\/\/) ── loop 2 of \d+: /m;
 
 /**

@@ -1,4 +1,4 @@
-/** The lines over numbers of elements, held against what was measured (`hastega_magic/report/otherwise.py`). */
+/** The lines over numbers of elements, held against what was measured (`hastega_magic/report/mispredicted.py`). */
 
 import { cost } from './cost';
 import { Model, ModelRow } from './curves';

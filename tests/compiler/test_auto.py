@@ -8,7 +8,7 @@ from machines import CLASSES, GPU, machine
 
 from hastega_magic import hastega
 from hastega_magic.compiler.choice import costs
-from hastega_magic.compiler.choice.choosing import is_built
+from hastega_magic.compiler.choice.auto import is_built
 from hastega_magic.lazy import pipe
 from hastega_magic.report import Report
 from hastega_magic.report.verdict import predicted_phases

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from machines import GPU, machine
 
-from hastega_magic.compiler.choice import costs, known
+from hastega_magic.compiler.choice import costs, schedule_store
 from hastega_magic.compiler.loops import clear_cache
 from hastega_magic.cost.machine import Fit
 from hastega_magic.cost.store import Store
@@ -53,7 +53,7 @@ def good(tmp_path_factory):
             run(session, text)
         run(session, CELLS[0], on="parallel", tune=True, tune_seconds=0.05)
         costs.save()
-    known.forget()
+    schedule_store.forget()
     costs.forget()
     data = json.loads(store.file.read_text())
     assert data["learned"]["loops"]
@@ -63,7 +63,7 @@ def good(tmp_path_factory):
 
 def used(patch, store):
     clear_cache()
-    known.forget()
+    schedule_store.forget()
     for name, value in (("store", store), ("machine", None), ("learned", None), ("saved", 0.0)):
         patch.setattr(costs._KNOWN, name, value)
 
@@ -97,4 +97,4 @@ def test_no_number_in_the_file_breaks_a_cell(good, data):
         json.loads(store.file.read_text(), parse_constant=pytest.fail)
         if path[0] == "machine" and costs.machine().calibrated == "":
             assert "ignored" in said or costs.store().said == ""
-    known.forget()
+    schedule_store.forget()

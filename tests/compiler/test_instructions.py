@@ -2,7 +2,7 @@
 
 import pytest
 
-from hastega_magic.compiler.telling.instructions import instruction_set, mix
+from hastega_magic.compiler.reporting.instructions import instruction_set, mix
 from hastega_magic.runtime import cpu
 from hastega_magic.session import Options, Session
 

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 
 from hastega_magic.compiler.loops import cached_loops, clear_cache
-from hastega_magic.compiler.telling import lanes
+from hastega_magic.compiler.reporting import lanes
 from hastega_magic.session import Options, Session
 
 CELL = """\

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 
 from hastega_magic.compiler import loops
-from hastega_magic.compiler.telling import links
+from hastega_magic.compiler.reporting import links
 from hastega_magic.report.listing import hot_loop
 
 CELL = """\

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from hastega_magic.compiler.telling import links
+from hastega_magic.compiler.reporting import links
 from hastega_magic.session import Options, Session
 
 CELL = """\

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from hastega_magic.compiler.telling.stacked import MOST, LoopTexts, stacked
+from hastega_magic.compiler.reporting.stacked import MOST, LoopTexts, stacked
 from hastega_magic.session import Options, Session
 
 UNFUSED = """\

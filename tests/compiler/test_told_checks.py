@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hastega_magic.compiler.telling.checked import checked
+from hastega_magic.compiler.reporting.checks import checked
 from hastega_magic.ir.expr import const
 from hastega_magic.ir.kernel import TURN_NEEDS_PYTHON, Guard
 from hastega_magic.ops import OPS

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from battery import some
 
-from hastega_magic.compiler.repeating.slots import Again, slot_of
+from hastega_magic.compiler.fastpath.slots import Again, slot_of
 from hastega_magic.runtime.sources import described, layout_of
 from hastega_magic.session import Options, Session
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from hastega_magic import hastega
-from hastega_magic.compiler.repeating.ordinary import OrdinaryCode
+from hastega_magic.compiler.fastpath.ordinary import OrdinaryCode
 from hastega_magic.runtime.cpu.direct import MOST
-from hastega_magic.runtime.objects import own
+from hastega_magic.runtime.objects import reused
 
 nan = float("nan")
 LENGTHS = (0, 300, 5_000, MOST + 5_000)
@@ -159,7 +159,7 @@ def test_of_arrays_python_makes_new_objects_too():
     ids=["ints", "small ints", "large ints", "a tuple", "floats"],
 )
 def test_a_long_list_is_one_of_its_own_objects(xs):
-    if own.picker() is None:
+    if reused.picker() is None:
         pytest.skip("the layout of this Python's objects is not known")
     for plain in (lambda xs: [x for x in xs if x != -1], lambda xs: [x for x in xs if x > 10]):
         fast = hastega(plain)

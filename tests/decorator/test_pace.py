@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 
 from hastega_magic import hastega
-from hastega_magic.compiler.repeating import ordinary, pace
-from hastega_magic.compiler.repeating.pace import SOONER, STAYS, Pace
+from hastega_magic.compiler.fastpath import ordinary, profitability
+from hastega_magic.compiler.fastpath.profitability import SOONER, STAYS, Pace
 
 
 def taken(monkeypatch, clear, function, *args, runs=6):
     """Who computed in each run, where Python is tried, and taken below so many times the loop's time."""
     monkeypatch.setenv("HASTEGA_AUTO", "")
-    monkeypatch.setattr(pace, "_LEAST", 0.0)
-    monkeypatch.setattr(pace, "_DEARER", math.inf)
-    monkeypatch.setattr(pace, "_OTHERWISE", math.inf)
-    monkeypatch.setattr(pace, "_CLEAR", clear)
+    monkeypatch.setattr(profitability, "_LEAST", 0.0)
+    monkeypatch.setattr(profitability, "_DEARER", math.inf)
+    monkeypatch.setattr(profitability, "_OTHERWISE", math.inf)
+    monkeypatch.setattr(profitability, "_CLEAR", clear)
     made, found = hastega(function), ""
     for _ in range(runs):
         value, expected = made(*args), function(*args)
@@ -52,7 +52,7 @@ def test_where_python_is_taken_nothing_else_is_looked_at(monkeypatch):
         ("_CLEAR", math.inf),
         ("_OTHERWISE", math.inf),
     ):
-        monkeypatch.setattr(pace, name, value)
+        monkeypatch.setattr(profitability, name, value)
     looked, look = [], ordinary.iterated
     monkeypatch.setattr(ordinary, "iterated", lambda *given: looked.append(given) or look(*given))
     made, xs = hastega(squares), list(range(600))
@@ -70,8 +70,8 @@ def test_where_python_is_taken_nothing_else_is_looked_at(monkeypatch):
 
 def test_what_may_differ_in_its_last_bits_stays_where_it_is(monkeypatch):
     monkeypatch.setenv("HASTEGA_AUTO", "")
-    monkeypatch.setattr(pace, "_LEAST", 0.0)
-    monkeypatch.setattr(pace, "_DEARER", math.inf)
+    monkeypatch.setattr(profitability, "_LEAST", 0.0)
+    monkeypatch.setattr(profitability, "_DEARER", math.inf)
     made, xs = hastega(total), list(range(5000))
     assert len({made(xs) for _ in range(9)}) == 1
 
@@ -85,8 +85,8 @@ def test_what_may_differ_stays_where_it_is_beside_what_may_not(monkeypatch, befo
     """Sums of floats are always the loop's, or always Python's, also where integers go through the same code."""
     monkeypatch.setenv("HASTEGA_AUTO", "")
     for name in ("_DEARER", "_CLEAR", "_OTHERWISE"):
-        monkeypatch.setattr(pace, name, math.inf)
-    monkeypatch.setattr(pace, "_LEAST", 0.0)
+        monkeypatch.setattr(profitability, name, math.inf)
+    monkeypatch.setattr(profitability, "_LEAST", 0.0)
     many = ([(n * k % 997) / 997 for n in range(600)] for k in range(100, 300))
     floats = next(xs for xs in many if sevenfold(xs) != hastega(sevenfold)(xs))
     made, integers = hastega(sevenfold), list(range(600))
@@ -104,10 +104,10 @@ def test_what_may_differ_stays_where_it_is_beside_what_may_not(monkeypatch, befo
 def test_what_python_was_tried_with_stays_python_s(monkeypatch, clear, otherwise, before):
     """The run that Python is tried with may be the first of floats, and it may be given up for floats."""
     monkeypatch.setenv("HASTEGA_AUTO", "")
-    monkeypatch.setattr(pace, "_DEARER", math.inf)
-    monkeypatch.setattr(pace, "_LEAST", 0.0)
-    monkeypatch.setattr(pace, "_CLEAR", clear)
-    monkeypatch.setattr(pace, "_OTHERWISE", otherwise)
+    monkeypatch.setattr(profitability, "_DEARER", math.inf)
+    monkeypatch.setattr(profitability, "_LEAST", 0.0)
+    monkeypatch.setattr(profitability, "_CLEAR", clear)
+    monkeypatch.setattr(profitability, "_OTHERWISE", otherwise)
     many = ([(n * k % 997) / 997 for n in range(600)] for k in range(100, 300))
     floats = next(xs for xs in many if sevenfold(xs) != hastega(sevenfold)(xs))
     made, integers = hastega(sevenfold), list(range(600))

@@ -3,7 +3,7 @@
 import numpy as np
 
 from hastega_magic import hastega
-from hastega_magic.compiler.repeating.prepared import Prepared
+from hastega_magic.compiler.fastpath.prepared import Prepared
 
 
 def _raised(function, *args):

@@ -10,7 +10,7 @@ from hastega_magic.errors import UsageError
 from hastega_magic.jupyter import devices
 from hastega_magic.jupyter.completer import complete
 from hastega_magic.runtime import opencl
-from hastega_magic.runtime.later import Later
+from hastega_magic.runtime.background import Later
 from hastega_magic.syntax.stages import STAGES
 
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from hastega_magic import pipe
+from hastega_magic.compiler.fastpath.repeated import Repeated
 from hastega_magic.compiler.options import SECTIONS
-from hastega_magic.compiler.repeating.repeated import Repeated
 from hastega_magic.errors import IntegerOverflowWarning, UsageError
 from hastega_magic.syntax.stages import STAGES
 

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hastega_magic.ir.interpreter import evaluate
-from hastega_magic.passes import pair_words
-from hastega_magic.passes.pair_words import Pair
-from hastega_magic.passes.pairs import HELD
+from hastega_magic.passes import int128_words
+from hastega_magic.passes.int128 import HELD
+from hastega_magic.passes.int128_words import Pair
 
 DIVISORS = st.one_of(
     st.integers(1, 2**127 - 1),
@@ -30,11 +30,11 @@ def test_division(value, divisor, sign, off):
     by = sign * divisor
     for each in (value, near):
         if each in HELD:
-            a = pair_words.of_constant(each)
-            found = pair_words.quotient(a, by), pair_words.modulo(a, by)
+            a = int128_words.of_constant(each)
+            found = int128_words.quotient(a, by), int128_words.modulo(a, by)
             assert tuple(map(_integer, found)) == divmod(each, by)
             if by in HELD:
-                found = pair_words.divided(a, pair_words.of_constant(by))
+                found = int128_words.divided(a, int128_words.of_constant(by))
                 assert tuple(map(_integer, found)) == divmod(each, by)
 
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from hastega_magic.report import Report, svg
 from hastega_magic.report.breakeven import lines_of, model_svg, sentences
 from hastega_magic.report.costs import Cost, Crossing, Model, ModelPhase, ModelRow, PredictedCurve
+from hastega_magic.report.mispredicted import told
 from hastega_magic.report.model import PipelineReport
-from hastega_magic.report.otherwise import told
 
 SVG = "{http://www.w3.org/2000/svg}"
 

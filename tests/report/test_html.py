@@ -6,9 +6,10 @@ import xml.etree.ElementTree as ET
 from dataclasses import replace
 from html.parser import HTMLParser
 
+from hastega_magic.report import listing_html
 import pytest
 
-from hastega_magic.report import Report, breakeven, charts, folds, html, listing
+from hastega_magic.report import Report, breakeven, charts, html, listing
 from hastega_magic.report.model import Code, Phase, PipelineReport
 
 VOID = {"img", "br"}
@@ -163,7 +164,7 @@ def test_rendering_again_draws_nothing_anew(sample):
     page = report.to_html()
     drawn = [
         each
-        for module in (breakeven, charts, folds, html, listing)
+        for module in (breakeven, charts, listing_html, html, listing)
         for each in vars(module).values()
         if hasattr(each, "cache_info") and each.__module__ == module.__name__
     ]

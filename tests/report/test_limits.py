@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from hastega_magic.report import Report
-from hastega_magic.report.cut import FEW, few_nodes
 from hastega_magic.report.model import (
     Barrier,
     Code,
@@ -20,6 +19,7 @@ from hastega_magic.report.model import (
     PassText,
     PipelineReport,
 )
+from hastega_magic.report.truncate import FEW, few_nodes
 
 
 def chain(count: int, barriers: int = 0) -> Graph:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from hastega_magic.report.once import _KEPT, Recent, once
+from hastega_magic.report.memo import _KEPT, Recent, once
 
 
 @dataclass(frozen=True)

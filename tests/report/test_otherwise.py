@@ -6,8 +6,8 @@ from hastega_magic.report import Report
 from hastega_magic.report.breakeven import lines_of
 from hastega_magic.report.build import build_report
 from hastega_magic.report.costs import Cost, Crossing, Model, ModelPhase, ModelRow, PredictedCurve
+from hastega_magic.report.mispredicted import told
 from hastega_magic.report.model import Barrier, Baseline, IntInfo, Phase, PipelineReport
-from hastega_magic.report.otherwise import told
 from hastega_magic.trace import Trace
 
 CURVES = (

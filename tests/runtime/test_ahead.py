@@ -32,13 +32,13 @@ def test_the_library_is_there_before_anyone_imports_what_drives_it():
     code = """
     import sys, threading
     from pathlib import Path
-    from hastega_magic.runtime import ahead
+    from hastega_magic.runtime import warmup
     """
     more = """
-    ahead.load_library()
+    warmup.load_library()
     join()
     print("libllvmlite" in Path("/proc/self/maps").read_text(), "llvmlite" in sys.modules)
-    ahead.make_ready()
+    warmup.make_ready()
     join()
     print("llvmlite.binding" in sys.modules, "hastega_magic.runtime.cpu" in sys.modules)
     from hastega_magic.session import Session
@@ -50,10 +50,10 @@ def test_the_library_is_there_before_anyone_imports_what_drives_it():
 def test_modules_are_imported_while_the_next_code_is_made():
     code = """
     import sys, threading
-    from hastega_magic.runtime import ahead, cpu
+    from hastega_magic.runtime import warmup, cpu
     """
     more = """
-    ahead.import_while_compiling("hastega_magic.report.page", "hastega_magic.nothing")
+    warmup.import_while_compiling("hastega_magic.report.page", "hastega_magic.nothing")
     print("hastega_magic.report.page" in sys.modules)
     cpu.compile_text("define void @hastega(ptr %words, ptr %scratch) { ret void }")
     join()
@@ -70,11 +70,11 @@ def test_without_the_library_nothing_happens():
     code = """
     import sys, threading
     sys.modules["llvmlite"] = None
-    from hastega_magic.runtime import ahead
+    from hastega_magic.runtime import warmup
     """
     more = """
-    ahead.load_library()
-    ahead.make_ready()
+    warmup.load_library()
+    warmup.make_ready()
     join()
     print("quiet")
     """
@@ -85,9 +85,9 @@ def test_without_the_library_nothing_happens():
 def test_a_process_forked_meanwhile_compiles():
     code = """
     import os
-    from hastega_magic.runtime import ahead
-    ahead.load_library()
-    ahead.make_ready()
+    from hastega_magic.runtime import warmup
+    warmup.load_library()
+    warmup.make_ready()
     child = os.fork()
     from hastega_magic.session import Session
     total = Session({}).run_cell("range(5) |> map(lambda x: x * x) |> sum").value
@@ -102,14 +102,14 @@ def test_a_process_forked_meanwhile_compiles():
 def test_ctrl_c_while_a_fork_waits_leaves_no_lock_behind():
     code = """
     import os, signal, threading, time
-    from hastega_magic.runtime import ahead
+    from hastega_magic.runtime import warmup
 
-    ahead._begin(lambda: time.sleep(1.0))  # holds the lock
+    warmup._begin(lambda: time.sleep(1.0))  # holds the lock
     time.sleep(0.1)
     threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
     child = os.fork()  # what a hook raises is printed
     if child == 0:
-        os._exit(0 if ahead._LOCK.acquire(timeout=5) else 1)
-    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), ahead._LOCK.locked())
+        os._exit(0 if warmup._LOCK.acquire(timeout=5) else 1)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), warmup._LOCK.locked())
     """
     assert output(code).split() == ["0", "False"]

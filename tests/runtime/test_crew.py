@@ -17,11 +17,11 @@ import llvmlite.binding as llvm
 import pytest
 
 from hastega_magic.runtime import cpu
-from hastega_magic.runtime.cpu import Program, crew, crew_text
+from hastega_magic.runtime.cpu import Program, pool, pool_text
 from tests.compiler.battery import EFFORT
 
 pytestmark = pytest.mark.skipif(
-    not crew_text.supported(cpu.host().triple), reason="crews need Linux on x86-64 or AArch64"
+    not pool_text.supported(cpu.host().triple), reason="crews need Linux on x86-64 or AArch64"
 )
 
 _CLAIMS = """
@@ -65,11 +65,11 @@ def program() -> Program:
 @pytest.fixture(autouse=True)
 def apart() -> Iterator[None]:
     """Crews of these tests are their own."""
-    crew._crews.dismiss()
-    crew._crews.forget()
+    pool._crews.dismiss()
+    pool._crews.forget()
     yield
-    crew._crews.dismiss()
-    crew._crews.forget()
+    pool._crews.dismiss()
+    pool._crews.forget()
 
 
 class Call:
@@ -80,11 +80,11 @@ class Call:
         self.rooms = [(ctypes.c_int64 * 8)() for _ in range(threads)]
         address = ctypes.c_void_p(ctypes.addressof(self.words))
         places = [ctypes.c_void_p(ctypes.addressof(each)) for each in self.rooms]
-        self.call = crew.Call(program, address, places)
+        self.call = pool.Call(program, address, places)
 
     def made(self, end: int, turns: int = 1) -> bool:
         self.words[:5] = [0, end, turns, 0, 0]
-        return crew.together(self.call)
+        return pool.together(self.call)
 
     @property
     def right(self) -> bool:
@@ -142,7 +142,7 @@ def test_all_is_done_once_however_long_they_waited(program: Program, threads: in
     while turn < 4000 or (not helped and time.monotonic() < limit):
         turn += 1
         if chance.random() < 0.2:
-            crew.rouse(threads - 1)
+            pool.rouse(threads - 1)
         assert call.made(chance.choice([0, 1, 2, 7, 100]), chance.choice([1, 1, 50, 2000]))
         assert call.right, turn
         helped += call.words[4] > 1
@@ -152,23 +152,23 @@ def test_all_is_done_once_however_long_they_waited(program: Program, threads: in
 
 
 def test_who_sleeps_can_be_roused_and_sleeps_again(program: Program) -> None:
-    crew.rouse(1)  # nobody is there
+    pool.rouse(1)  # nobody is there
     call = Call(program, 2)
     call.ready()
-    state = crew._crews.idle[1][-1]._state
+    state = pool._crews.idle[1][-1]._state
 
     def becomes(sleepers: int, rouses: bool = False) -> bool:
         limit = time.monotonic() + 60
-        while state[crew_text.ASLEEP] != sleepers and time.monotonic() < limit:
+        while state[pool_text.ASLEEP] != sleepers and time.monotonic() < limit:
             if rouses:
-                crew.rouse(1)
+                pool.rouse(1)
         return time.monotonic() < limit
 
     assert becomes(1)
-    calls = state[crew_text.CALLS]
+    calls = state[pool_text.CALLS]
     assert becomes(0, rouses=True)
     assert becomes(1)
-    assert state[crew_text.CALLS] == calls  # nothing was called
+    assert state[pool_text.CALLS] == calls  # nothing was called
     assert call.made(100)
     assert call.right
 
@@ -193,7 +193,7 @@ def test_calls_of_several_threads_at_once(program: Program) -> None:
         each.join()
     assert not wrong
     assert helped
-    assert crew._crews.made[1] <= 4
+    assert pool._crews.made[1] <= 4
 
 
 def test_an_interrupt_waits_for_the_call_and_leaves_the_crew(program: Program) -> None:
@@ -214,19 +214,19 @@ def test_an_interrupt_waits_for_the_call_and_leaves_the_crew(program: Program) -
 
 def test_nobody_joins_a_crew_that_is_dismissed(program: Program) -> None:
     Call(program, 2).ready()
-    (mine,) = crew._crews.idle[1]
-    assert mine._state[crew_text.JOINED] & crew_text.CLOSED
+    (mine,) = pool._crews.idle[1]
+    assert mine._state[pool_text.JOINED] & pool_text.CLOSED
     mine.dismiss()
-    assert mine._state[crew_text.JOINED] & crew_text.CLOSED
+    assert mine._state[pool_text.JOINED] & pool_text.CLOSED
     for each in mine._threads:  # which a busy machine may keep waiting
         each.join(60)
         assert not each.is_alive()
-    crew._crews.forget()
+    pool._crews.forget()
 
 
 def test_one_crew_is_made_at_a_time(program: Program) -> None:
     Call(program, 2).ready()
-    assert crew._crews.made[1] == 1
+    assert pool._crews.made[1] == 1
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
@@ -269,7 +269,7 @@ def test_a_process_ends_whatever_its_crew_is_at(wait: float) -> None:
 
 
 def test_elsewhere_there_are_none(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(crew_text, "supported", lambda triple: False)
+    monkeypatch.setattr(pool_text, "supported", lambda triple: False)
     call = Call(program, 2)
     assert not call.made(10)
     time.sleep(0.05)
@@ -278,10 +278,10 @@ def test_elsewhere_there_are_none(program: Program, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("triple", ["x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"])
 def test_the_text_of_each_architecture(triple: str) -> None:
-    assert crew_text.supported(triple)
-    llvm.parse_assembly(crew_text.text(triple)).verify()
+    assert pool_text.supported(triple)
+    llvm.parse_assembly(pool_text.text(triple)).verify()
 
 
 def test_other_systems_are_not_supported() -> None:
-    assert not crew_text.supported("arm64-apple-darwin23.1.0")
-    assert not crew_text.supported("x86_64-pc-windows-msvc")
+    assert not pool_text.supported("arm64-apple-darwin23.1.0")
+    assert not pool_text.supported("x86_64-pc-windows-msvc")

@@ -12,7 +12,7 @@ import pytest
 from battery import some
 
 from hastega_magic.runtime.objects import lists
-from hastega_magic.runtime.objects.drawing import Drawer, can_watch, drawer
+from hastega_magic.runtime.objects.iterating import Drawer, can_watch, drawer
 from hastega_magic.session import Options, Session
 
 NUMBERS = {

@@ -12,7 +12,7 @@ import time
 import pytest
 from interrupting import interrupted
 
-from hastega_magic.runtime.later import Later, made_aside
+from hastega_magic.runtime.background import Later, made_aside
 from hastega_magic.runtime.signals import heard
 
 
@@ -40,7 +40,7 @@ def test_nothing_is_made_before_it_is_asked_for():
 
 FORKS = """
 import os, threading, time
-from hastega_magic.runtime.later import Later, made_aside
+from hastega_magic.runtime.background import Later, made_aside
 
 go = threading.Event()
 later = Later(lambda: go.wait(30))

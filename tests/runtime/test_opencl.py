@@ -9,8 +9,8 @@ import pytest
 from hastega_magic.errors import UsageError
 from hastega_magic.runtime import opencl
 from hastega_magic.runtime.opencl import BuildError, DeviceError, DeviceInfo, select
+from hastega_magic.runtime.opencl.build_log import compilers_words
 from hastega_magic.runtime.opencl.ledger import Ledger, union
-from hastega_magic.runtime.opencl.said import compilers_words
 from hastega_magic.session import Options, Session
 
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hastega_magic import hastega
-from hastega_magic.compiler.repeating import prepared
+from hastega_magic.compiler.fastpath import prepared
 from hastega_magic.runtime import threads
 from hastega_magic.runtime.cpu.direct import MOST
 from hastega_magic.runtime.objects import lists, overlapped

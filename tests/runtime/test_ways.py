@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hastega_magic.ir.schedule import BLOCK
-from hastega_magic.runtime.cpu import ways
+from hastega_magic.runtime.cpu import traversal
 from hastega_magic.session import Options, Session
 
 
@@ -17,27 +17,27 @@ class Plan:
 @pytest.fixture
 def noted(monkeypatch):
     """The ways of all runs, of few blocks too."""
-    went, backwards = [], ways.backwards
+    went, backwards = [], traversal.backwards
 
     def noting(plan, address, blocks):
         went.append(backwards(plan, address, blocks))
         return went[-1]
 
-    monkeypatch.setattr(ways, "_FEWEST", 1)
-    monkeypatch.setattr(ways, "_went_back", {})
+    monkeypatch.setattr(traversal, "_FEWEST", 1)
+    monkeypatch.setattr(traversal, "_went_back", {})
     monkeypatch.setattr("hastega_magic.runtime.cpu.launch.backwards", noting)
-    monkeypatch.setattr("hastega_magic.runtime.cpu.spread.backwards", noting)
+    monkeypatch.setattr("hastega_magic.runtime.cpu.threaded.backwards", noting)
     return went
 
 
 def test_runs_over_the_same_source_take_turns(monkeypatch):
-    monkeypatch.setattr(ways, "_went_back", {})
-    assert [ways.backwards(Plan, 8, 100) for _ in range(4)] == [True, False, True, False]
-    assert [ways.backwards(Plan, each, 100) for each in (8, 16, 8, 16)] == [True, True, False, False]
-    assert not any(ways.backwards(Plan, 8, 5) for _ in range(4)), "few blocks stay in the caches whole"
+    monkeypatch.setattr(traversal, "_went_back", {})
+    assert [traversal.backwards(Plan, 8, 100) for _ in range(4)] == [True, False, True, False]
+    assert [traversal.backwards(Plan, each, 100) for each in (8, 16, 8, 16)] == [True, True, False, False]
+    assert not any(traversal.backwards(Plan, 8, 5) for _ in range(4)), "few blocks stay in the caches whole"
     for address in range(1000):
-        ways.backwards(Plan, address, 100)
-    assert len(ways._went_back) <= 64
+        traversal.backwards(Plan, address, 100)
+    assert len(traversal._went_back) <= 64
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 5, 7, 8, 9, 13, 17, 40, 65])

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from hastega_magic.compiler import backends, driver, groups
-from hastega_magic.compiler.choice import costs, known
+from hastega_magic.compiler.choice import costs, schedule_store
+from hastega_magic.compiler.fastpath.brief import Brief, Run
 from hastega_magic.compiler.loops import clear_cache
-from hastega_magic.compiler.repeating.brief import Brief, Run
 from hastega_magic.runtime import threads, windows
 from hastega_magic.runtime.loop_result import LoopResult
 
@@ -51,7 +51,7 @@ def own_store(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]
 
 def _anew() -> None:
     costs.forget()
-    known.forget()
+    schedule_store.forget()
     clear_cache()
 
 

@@ -5,7 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from outcomes import outcome
 
-from hastega_magic.compiler.repeating import ordinary
+from hastega_magic.compiler.fastpath import ordinary
 from hastega_magic.session import Options, Session
 
 SMALL = """

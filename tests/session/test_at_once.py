@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 
-from hastega_magic.compiler.repeating.hooks import Hooks, Running
+from hastega_magic.compiler.fastpath.hooks import Hooks, Running
 from hastega_magic.session import Options, Session
 
 QUIET = Options(quiet=True, baseline=False)

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from hastega_magic.compiler.comparing.measure import measure
+from hastega_magic.compiler.fastpath.brief import Brief, Briefs
 from hastega_magic.compiler.loops import clear_cache
-from hastega_magic.compiler.repeating.brief import Brief, Briefs
 from hastega_magic.errors import IntegerOverflowWarning
 from hastega_magic.session import Options, Session
 

@@ -11,10 +11,10 @@ import pytest
 from machines import GPU, machine
 
 from hastega_magic.compiler.backends import backend_of
-from hastega_magic.compiler.choice import costs, known
-from hastega_magic.compiler.choice.choosing import Costs, host_anyway
+from hastega_magic.compiler.choice import costs, schedule_store
+from hastega_magic.compiler.choice.auto import Costs, host_anyway
+from hastega_magic.compiler.fastpath.brief import Briefs
 from hastega_magic.compiler.loops import clear_cache, tuning_key
-from hastega_magic.compiler.repeating.brief import Briefs
 from hastega_magic.cost.learned import Learned
 from hastega_magic.cost.machine import Machine
 from hastega_magic.cost.predict import Case
@@ -114,9 +114,9 @@ def test_another_choice_is_followed(untaught: Any, short: list[bool]) -> None:
 @pytest.mark.usefixtures("own_store")
 def test_what_was_found_for_other_loops_does_not_stand_in_the_way(untaught: Any, short: list[bool]) -> None:
     """Whichever back end is chosen, from run to run; what was found for this loop on it is used."""
-    timed = known.Timed("lanes 4", 1.0, (1.0, 1.0))
-    finding = known.Finding(Tuned(lanes=4), timed, timed, N, "2026-11-27")
-    known.keep("of another loop", finding)
+    timed = schedule_store.Timed("lanes 4", 1.0, (1.0, 1.0))
+    finding = schedule_store.Finding(Tuned(lanes=4), timed, timed, N, "2026-11-27")
+    schedule_store.keep("of another loop", finding)
     session = Session({"xs": np.arange(1_000_000)}, QUIET)
     for there in (LAZY, HOST, LAZY, HOST, HOST, LAZY):
         untaught(there)
@@ -125,7 +125,7 @@ def test_what_was_found_for_other_loops_does_not_stand_in_the_way(untaught: Any,
     assert short == [True] * 5
     (brief,) = session.memory.briefs._known.values()
     made, backend = brief.alike.execution.compiled, backend_of(replace(QUIET, on="parallel"))
-    known.keep(tuning_key(made.structure, made.state.large, QUIET, backend), finding)
+    schedule_store.keep(tuning_key(made.structure, made.state.large, QUIET, backend), finding)
     for there, enough in ((LAZY, True), (HOST, False), (HOST, True)):
         untaught(there)
         del short[:]

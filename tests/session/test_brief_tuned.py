@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from hastega_magic.compiler.backends import backend_of
-from hastega_magic.compiler.choice import known
+from hastega_magic.compiler.choice import schedule_store
 from hastega_magic.compiler.loops import tuning_key
 from hastega_magic.ir.schedule import Tuned
 from hastega_magic.session import Options, Session
@@ -21,12 +21,12 @@ pytestmark = pytest.mark.usefixtures("own_store")
 
 def test_what_is_known_of_other_loops_changes_nothing(short: list[bool]) -> None:
     session = Session({"xs": np.arange(N)}, QUIET)
-    known.keep("of another loop", _finding(lanes=8))
+    schedule_store.keep("of another loop", _finding(lanes=8))
     for _ in range(3):
         session.run_cell("t = xs |> sum")
     assert short == [True, True]
     compiled = next(iter(session.memory.briefs._known.values())).alike.execution.compiled
-    known.keep(compiled.tuning_key, _finding(lanes=4))
+    schedule_store.keep(compiled.tuning_key, _finding(lanes=4))
     session.run_cell("t = xs |> sum")
     assert short == [True, True]  # it is compiled anew, by the schedule that was found
     session.run_cell("t = xs |> sum")
@@ -43,13 +43,13 @@ def test_a_finding_for_these_options_is_used_whoever_made_the_loop(others: dict[
     (brief,) = session.memory.briefs._known.values()
     made = brief.alike.execution.compiled
     own = tuning_key(made.structure, False, session.options, backend_of(session.options))
-    known.keep(own, _finding(lanes=4))
+    schedule_store.keep(own, _finding(lanes=4))
     session.run_cell("t = xs |> sum")
     (anew,) = session.memory.briefs._known.values()
     assert anew.alike.execution.compiled.state.tuned.lanes == 4
     assert session.namespace["t"] == N * (N - 1) // 2
 
 
-def _finding(lanes: int) -> known.Finding:
-    timed = known.Timed(f"lanes {lanes}", 1.0, (1.0, 1.0))
-    return known.Finding(Tuned(lanes=lanes), timed, timed, N, "2026-11-24")
+def _finding(lanes: int) -> schedule_store.Finding:
+    timed = schedule_store.Timed(f"lanes {lanes}", 1.0, (1.0, 1.0))
+    return schedule_store.Finding(Tuned(lanes=lanes), timed, timed, N, "2026-11-24")

@@ -7,7 +7,7 @@ import pytest
 
 from hastega_magic.compiler import loops
 from hastega_magic.compiler.driver import Driver
-from hastega_magic.compiler.repeating.repeated import Repeated
+from hastega_magic.compiler.fastpath.repeated import Repeated
 from hastega_magic.session import Options, Session
 
 XS = range(1, 301)

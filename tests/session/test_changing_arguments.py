@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hastega_magic.compiler import loops
-from hastega_magic.compiler.repeating.repeated import Repeated
+from hastega_magic.compiler.fastpath.repeated import Repeated
 from hastega_magic.session import Options, Session
 
 QUIET = Options(baseline=False, quiet=True, on="simd")

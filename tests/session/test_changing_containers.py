@@ -2,14 +2,14 @@
 
 import math
 
+from hastega_magic.compiler.fastpath import recompilation
 import numpy as np
 import pytest
 
 from hastega_magic import hastega, pipe
 from hastega_magic.compiler import loops
 from hastega_magic.compiler.choice import costs
-from hastega_magic.compiler.repeating import anew
-from hastega_magic.compiler.repeating.repeated import Repeated
+from hastega_magic.compiler.fastpath.repeated import Repeated
 from hastega_magic.compiler.run import FOR_ITSELF
 from hastega_magic.session import Options, Session
 from hastega_magic.syntax.closures import contained
@@ -280,7 +280,7 @@ CONSTANTS = {
 def chosen(monkeypatch):
     """Back ends are chosen by what is predicted, as outside of the tests; however long it takes on a busy machine."""
     monkeypatch.setenv(costs.AUTO, "")
-    monkeypatch.setattr(anew, "_LOST", 10**6)
+    monkeypatch.setattr(recompilation, "_LOST", 10**6)
 
 
 @pytest.mark.parametrize("form", CONSTANTS)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from hastega_magic.compiler.python import instrumented
 import pytest
 
-from hastega_magic.compiler.python import looked_at
 from hastega_magic.session import Options, Session
 
 FUNCTIONS = """
@@ -116,7 +116,7 @@ def test_the_report_says_no_more_than_that_python_looked() -> None:
 def test_functions_whose_text_would_be_too_long_are_looked_at_as_well(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(looked_at, "_LONGEST", 0)
+    monkeypatch.setattr(instrumented, "_LONGEST", 0)
     for function, element in (("left(x)", 19), ("nested(x)", 3), ("power(x) % 9", 19)):
         with pytest.raises(OverflowError, match=f"element {element} of range"):
             run("simd", f"range(22) |> map(lambda x: {function} % 10**25)")

@@ -3,12 +3,12 @@
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
+from hastega_magic.compiler.sources import short_circuit
 import numpy as np
 import pytest
 from outcomes import outcome, sequence
 
-from hastega_magic.compiler.repeating import ordinary
-from hastega_magic.compiler.sources import stretches
+from hastega_magic.compiler.fastpath import ordinary
 from hastega_magic.decorator import hastega
 from hastega_magic.session import Options, Session
 
@@ -204,7 +204,7 @@ def test_any_and_all_stop_before_what_raises():
 
 
 def test_any_and_all_go_through_some_of_the_places_first(monkeypatch):
-    monkeypatch.setattr(stretches, "STRETCH", 100)
+    monkeypatch.setattr(short_circuit, "STRETCH", 100)
     for text in (
         "any(x == 38 and y == 59 for x in xs for y in ys)",
         "any(x == -29 for x in xs for y in ys)",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hastega_magic.compiler.repeating.repeated import Repeated
+from hastega_magic.compiler.fastpath.repeated import Repeated
 from hastega_magic.session import Options, Session
 
 NAMES = {

@@ -13,7 +13,7 @@ from hypothesis import given
 from programs import programs
 
 from hastega_magic.runtime import opencl
-from hastega_magic.runtime.opencl import patience as opencl_patience
+from hastega_magic.runtime.opencl import time_slices as opencl_patience
 from hastega_magic.session import Options, Session
 
 pytest.importorskip("pyopencl")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from battery import some
 
-from hastega_magic.compiler.repeating.repeated import Repeated
+from hastega_magic.compiler.fastpath.repeated import Repeated
 from hastega_magic.session import Options, Session
 
 MIDDLE = [

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from hastega_magic.compiler.repeating import laid
+from hastega_magic.compiler.fastpath import handoff
 from hastega_magic.decorator import hastega
 from hastega_magic.session import Session
 
@@ -147,7 +147,7 @@ def test_everything_is_evaluated_once_and_in_python_s_order(text):
             names["found"] = type(error), str(error)
         seen.append((names["found"], type(names["found"]), names["events"]))
     assert seen[0] == seen[1]
-    assert not laid._LAID.values
+    assert not handoff._LAID.values
 
 
 def test_many_elements_are_still_compiled_whatever_they_come_from():

@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pytest
 
-from hastega_magic.compiler.python.in_step import Behind, _Keeper
+from hastega_magic.compiler.python.lockstep import Behind, _Keeper
 from hastega_magic.session import Options, Session
 
 MODULES = {"np": np, "math": math, "itertools": itertools, "functools": functools}

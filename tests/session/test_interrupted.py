@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 from interrupting import interrupted
 
-from hastega_magic.compiler.course import stepped
-from hastega_magic.compiler.repeating.hooks import Hooks
+from hastega_magic.compiler.fastpath.hooks import Hooks
+from hastega_magic.compiler.trampoline import stepped
 from hastega_magic.jupyter.awaiting import _computed
 from hastega_magic.runtime import cpu
 from hastega_magic.session import Options, Session

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hastega_magic import hastega
-from hastega_magic.compiler.repeating import boxed
+from hastega_magic.compiler.fastpath import boxed
 
 N = 600
 DTYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint32", "uint64", "float32", "float64"]

@@ -7,9 +7,9 @@ import pytest
 
 from hastega_magic import hastega, pipe
 from hastega_magic.compiler.driver import Driver
-from hastega_magic.compiler.repeating import gathering
-from hastega_magic.compiler.repeating.prepared import Prepared
-from hastega_magic.compiler.sources.drawn import CHUNK
+from hastega_magic.compiler.fastpath import gathering
+from hastega_magic.compiler.fastpath.prepared import Prepared
+from hastega_magic.compiler.sources.iterators import CHUNK
 from hastega_magic.runtime.cpu.direct import MOST
 from hastega_magic.session import Options, Session
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from battery import some
 
-from hastega_magic.compiler.repeating.prepared import Prepared
-from hastega_magic.compiler.repeating.repeated import Repeated
+from hastega_magic.compiler.fastpath.prepared import Prepared
+from hastega_magic.compiler.fastpath.repeated import Repeated
 from hastega_magic.runtime.cpu.direct import MOST
 from hastega_magic.session import Options, Session
 

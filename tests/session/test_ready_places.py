@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from battery import some
 
-from hastega_magic.compiler.repeating.prepared import Prepared
-from hastega_magic.compiler.repeating.repeated import Repeated
-from hastega_magic.compiler.repeating.searching import OFTEN
+from hastega_magic.compiler.fastpath.arg_extremes import OFTEN
+from hastega_magic.compiler.fastpath.prepared import Prepared
+from hastega_magic.compiler.fastpath.repeated import Repeated
 from hastega_magic.session import Options, Session
 
 RANDOM = np.random.default_rng(3)

@@ -12,7 +12,7 @@ import pytest
 from battery import some
 
 from hastega_magic import pipe
-from hastega_magic.compiler.sources import drawn
+from hastega_magic.compiler.sources import iterators
 from hastega_magic.errors import IntegerOverflowWarning
 from hastega_magic.runtime.columnar import NullsError
 from hastega_magic.session import Options, Session, StrictError
@@ -215,7 +215,7 @@ def test_memory_over_which_python_cannot_iterate(xs):
 
 @pytest.fixture
 def chunks(monkeypatch):
-    monkeypatch.setattr(drawn, "CHUNK", 256)
+    monkeypatch.setattr(iterators, "CHUNK", 256)
 
 
 @pytest.mark.filterwarnings("ignore::hastega_magic.errors.IntegerOverflowWarning")
@@ -340,13 +340,13 @@ def test_no_more_than_a_chunk_is_held(chunks, monkeypatch):
     assert most < 10  # of a subclass: Python, one after the other
 
     held = []
-    original = drawn.run_loops
+    original = iterators.run_loops
 
     def watching(loops, *rest):
         held.append(len(loops[0].source))
         return original(loops, *rest)
 
-    monkeypatch.setattr(drawn, "run_loops", watching)
+    monkeypatch.setattr(iterators, "run_loops", watching)
     assert run("xs |> map(lambda x: x * 2) |> sum", xs=map(float, range(5000))).value == 5000 * 4999
     assert held == [256, *[1024] * 4, 648]
 

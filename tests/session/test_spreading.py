@@ -8,15 +8,15 @@ import warnings
 import numpy as np
 import pytest
 
-from hastega_magic.compiler.repeating.spreading import Spreading
+from hastega_magic.compiler.fastpath.threaded import Spreading
 from hastega_magic.errors import IntegerOverflowWarning
 from hastega_magic.ir import abi
 from hastega_magic.runtime import buffers, cpu, threads
+from hastega_magic.runtime.background import Later
 from hastega_magic.runtime.cpu import folding, folding_text
-from hastega_magic.runtime.cpu import spread as spread_module
+from hastega_magic.runtime.cpu import threaded as spread_module
 from hastega_magic.runtime.cpu.direct import MOST
-from hastega_magic.runtime.cpu.spread import Spread, soon
-from hastega_magic.runtime.later import Later
+from hastega_magic.runtime.cpu.threaded import Spread, soon
 from hastega_magic.session import Options, Session
 
 N = 3 * MOST + 77

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from hastega_magic.benchmarks import calls
-from hastega_magic.compiler.repeating import prepared, stub
-from hastega_magic.compiler.repeating.stub import USUAL
+from hastega_magic.compiler.fastpath import prepared, stub
+from hastega_magic.compiler.fastpath.stub import USUAL
 from hastega_magic.frames import without_ours
 from hastega_magic.session import Options, Session
 

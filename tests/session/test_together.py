@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from hastega_magic.compiler.python.elements import Elements
-from hastega_magic.compiler.python.together import kept_of
+from hastega_magic.compiler.python.stagewise import kept_of
 from hastega_magic.errors import IntegerOverflowWarning
 from hastega_magic.ir.columns import Columns
 from hastega_magic.session import Options, Session

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hastega_magic.compiler.repeating.prepared import Prepared
+from hastega_magic.compiler.fastpath.prepared import Prepared
 from hastega_magic.errors import IntegerOverflowWarning
 from hastega_magic.lazy import pipe
 from hastega_magic.session import Options, Session

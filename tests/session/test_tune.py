@@ -10,7 +10,7 @@ import pytest
 from outcomes import assigned
 
 import hastega_magic
-from hastega_magic.compiler.choice import costs, known, tune
+from hastega_magic.compiler.choice import costs, schedule_store, tune
 from hastega_magic.compiler.loops import cached_loops, clear_cache
 from hastega_magic.errors import UsageError
 from hastega_magic.ir.schedule import Tuned
@@ -40,7 +40,7 @@ pytestmark = pytest.mark.usefixtures("own_store")
 def anew():
     """As another kernel begins."""
     costs.forget()
-    known.forget()
+    schedule_store.forget()
     clear_cache()
 
 
@@ -113,7 +113,7 @@ def test_every_candidate_gives_what_the_first_gives(width, text, monkeypatch):
     Clock(monkeypatch)  # which stands still, so that all are tried
     made, said, pipeline = run(text, tune=True, width=width)
     plain, told, _ = run(text, width=width)
-    known.forget()
+    schedule_store.forget()
     assert said == told
     assert all(same_bits(made[name], plain[name]) for name in plain)
     if "tuning" in pipeline:
@@ -228,7 +228,7 @@ def test_an_interrupt_keeps_the_best_so_far(monkeypatch):
     assert len(clock.runs) > 4
     _, _, pipeline = run(CELL)
     assert pipeline["tuning"]["tried"][1]["schedule"] == best["schedule"]
-    known.forget()
+    schedule_store.forget()
     clear_cache()
     _, _, pipeline = run(CELL)
     assert pipeline["tuning"]["ended"] == "interrupted", "another process knows it as well"
@@ -309,7 +309,9 @@ def test_groups_and_chunks_of_a_device_change_nothing(grain, chunk, monkeypatch)
     pytest.importorskip("pyopencl")
     for text in ("y = x |> filter(lambda v: v % 3 == 0)\nz = x |> sum", "y = mixed |> map(lambda v: v * 3)"):
         plain = run(text)[0]
-        monkeypatch.setattr(known, "found", lambda key: _finding(Tuned(8, 2, grain=grain, chunk=chunk)))
+        monkeypatch.setattr(
+            schedule_store, "found", lambda key: _finding(Tuned(8, 2, grain=grain, chunk=chunk))
+        )
         for memory in (0, 1):
             made = run(text, on="opencl", device_memory=memory)[0]
             assert all(same_bits(made[name], plain[name]) for name in plain)
@@ -317,8 +319,8 @@ def test_groups_and_chunks_of_a_device_change_nothing(grain, chunk, monkeypatch)
 
 
 def _finding(tuned):
-    timed = known.Timed("some", 1.0, (1.0, 1.0))
-    return known.Finding(tuned, timed, timed, 1, "2026-11-21")
+    timed = schedule_store.Timed("some", 1.0, (1.0, 1.0))
+    return schedule_store.Finding(tuned, timed, timed, 1, "2026-11-21")
 
 
 def test_nothing_to_tune_is_said():

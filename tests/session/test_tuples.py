@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from hastega_magic import hastega
-from hastega_magic.compiler.repeating.repeated import Repeated
+from hastega_magic.compiler.fastpath.repeated import Repeated
 from hastega_magic.errors import StrictError
 from hastega_magic.runtime.cpu.direct import MOST
 from hastega_magic.runtime.objects import fields

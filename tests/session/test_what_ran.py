@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hastega_magic.errors import IntegerOverflowWarning
-from hastega_magic.report.otherwise import told
+from hastega_magic.report.mispredicted import told
 from hastega_magic.report.verdict import reasons
 from hastega_magic.session import Options, Session
 

@@ -3,7 +3,7 @@
 import pytest
 
 from hastega_magic.errors import BeyondInt64, IntegerOverflowWarning
-from hastega_magic.latest import Latest
+from hastega_magic.lru import Latest
 from hastega_magic.runtime.objects import wide
 from hastega_magic.runtime.python_calls import Noted
 from hastega_magic.runtime.sources import Column, of_list

@@ -16,7 +16,7 @@ from hastega_magic.ir.interpreter import evaluate
 from hastega_magic.ir.pipeline import Fn, Source, Table
 from hastega_magic.syntax.cell import plan
 from hastega_magic.syntax.functions.lower import lower, parameters
-from hastega_magic.syntax.joining.build import BoundStage
+from hastega_magic.syntax.loops.build import BoundStage
 from hastega_magic.syntax.rewriter import PipelineStatement
 from hastega_magic.syntax.site import BIND, RUN
 from hastega_magic.types import FLOAT, INT, STORAGES, Either

@@ -8,7 +8,7 @@ import pytest
 from hastega_magic.errors import NOWHERE
 from hastega_magic.ir.expr import const, flatten, leaf, make, map_value
 from hastega_magic.ir.interpreter import evaluate
-from hastega_magic.syntax.joining.build import BoundStage, View, build
+from hastega_magic.syntax.loops.build import BoundStage, View, build
 from hastega_magic.syntax.site import StageSite
 from hastega_magic.types import BOOL, FLOAT, INT
 

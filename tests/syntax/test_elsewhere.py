@@ -8,11 +8,11 @@ import pytest
 
 from hastega_magic.errors import CellSyntaxError
 from hastega_magic.session import Session
-from hastega_magic.syntax import elsewhere
+from hastega_magic.syntax import foreign_names
 from hastega_magic.syntax.cell import plan
 from hastega_magic.syntax.stages import STAGES
 
-NAMES = [(name, form) for form, names in elsewhere._ROWS for name in names.split()]
+NAMES = [(name, form) for form, names in foreign_names._ROWS for name in names.split()]
 
 
 def notes(text):
@@ -28,9 +28,9 @@ def test_names_that_stages_have_elsewhere(name, form):
 
 
 def test_no_name_is_there_twice_or_is_a_stage_here():
-    plain = [elsewhere._plain(name) for name, _ in NAMES]
+    plain = [foreign_names._plain(name) for name, _ in NAMES]
     assert len(set(plain)) == len(plain)
-    assert not set(plain) & {elsewhere._plain(name) for name in STAGES}
+    assert not set(plain) & {foreign_names._plain(name) for name in STAGES}
     assert not {name for name, _ in NAMES} & set(
         vars(__builtins__) if not isinstance(__builtins__, dict) else __builtins__
     )
@@ -39,13 +39,14 @@ def test_no_name_is_there_twice_or_is_a_stage_here():
 def test_the_document_has_the_table():
     text = (Path(__file__).parents[2] / "docs" / "language.md").read_text(encoding="utf-8")
     table = text[text.index("| elsewhere | here |") :]
-    rows = re.findall(r"^\| (`.*`) \| (.*) \|$", table, re.MULTILINE)[: len(elsewhere._ROWS)]
+    rows = re.findall(r"^\| (`.*`) \| (.*) \|$", table, re.MULTILINE)[: len(foreign_names._ROWS)]
     plain = [(form.replace("\\|", "|").replace("`", ""), names.replace("`", "")) for names, form in rows]
-    assert plain == [(form.replace("`", ""), names) for form, names in elsewhere._ROWS]
+    assert plain == [(form.replace("`", ""), names) for form, names in foreign_names._ROWS]
 
 
 @pytest.mark.parametrize(
-    "form", [form for form, _ in elsewhere._ROWS if not form.startswith(("a ", "map(f), or", "drop(1), or"))]
+    "form",
+    [form for form, _ in foreign_names._ROWS if not form.startswith(("a ", "map(f), or", "drop(1), or"))],
 )
 def test_what_is_named_can_be_read(form):
     found = plan(f"f = g = None\nxs |> {form.replace('lambda x: not ...', 'lambda x: not x')}")

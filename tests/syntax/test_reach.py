@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hastega_magic.syntax.closures.libraries import is_library
-from hastega_magic.syntax.closures.reach import Endless, fields, may_read, reached
+from hastega_magic.syntax.closures.reachable import Endless, fields, may_read, reached
 
 k = 1
 

@@ -59,7 +59,7 @@ class Claims:
         w.line("br i1 %none, label %leave, label %ask")
 
     def _of_parts(self) -> None:
-        """Claim blocks of a part, from its beginning or from its end on (`runtime/cpu/ways.py`)."""
+        """Claim blocks of a part, from its beginning or from its end on (`runtime/cpu/traversal.py`)."""
         w, frame = self.frame.writer, self.frame
         others = frame.word(abi.OTHERS, "i64", "others")
         w.line(f"%single = icmp eq i64 {others}, 0")

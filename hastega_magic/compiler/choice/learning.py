@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 from hastega_magic.compiler.backend_opencl import OpenCl
 from hastega_magic.compiler.backends import Backend, Cpu
 from hastega_magic.compiler.choice import costs
-from hastega_magic.compiler.choice.choosing import Choice, case_of, costs_of, resident_part
+from hastega_magic.compiler.choice.auto import Choice, case_of, costs_of, resident_part
 from hastega_magic.compiler.loops import CompiledLoop
 from hastega_magic.compiler.options import Options
 from hastega_magic.cost.features import features_of

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import cast
 
 from hastega_magic.compiler.backends import Cpu, backend_of
-from hastega_magic.compiler.choice import costs, known
-from hastega_magic.compiler.choice.choosing import case_of, costs_of, host_anyway
+from hastega_magic.compiler.choice import costs, schedule_store
+from hastega_magic.compiler.choice.auto import case_of, costs_of, host_anyway
 from hastega_magic.compiler.choice.learning import SELDOM, teaches
 from hastega_magic.compiler.loops import CompiledLoop, tuning_key
 from hastega_magic.compiler.options import Options, placed
@@ -40,9 +40,11 @@ class Standing:
             return None
         options, compiled = placed(self.options, on), self.compiled
         backend = cast(Cpu, backend_of(options))
-        if known.something():  # the loop is as it is for the back end of its last run, which may be another
+        if (
+            schedule_store.something()
+        ):  # the loop is as it is for the back end of its last run, which may be another
             key = tuning_key(compiled.structure, compiled.state.large, options, backend)
-            self.outdated = key != compiled.tuning_key and known.found(key) != compiled.finding
+            self.outdated = key != compiled.tuning_key and schedule_store.found(key) != compiled.finding
             if self.outdated:
                 return None
         few = not pinned and here(backend.threads, -(-length // BLOCK), short=True)

@@ -8,12 +8,12 @@ from dataclasses import asdict, field, replace
 from datetime import date
 from typing import Any
 
+from hastega_magic.compiler.choice import schedule_store
 import numpy as np
 
 from hastega_magic.compiler.backend_opencl import OpenCl
 from hastega_magic.compiler.backends import Backend, Cpu, Job
-from hastega_magic.compiler.choice import known
-from hastega_magic.compiler.choice.known import Finding, Timed
+from hastega_magic.compiler.choice.schedule_store import Finding, Timed
 from hastega_magic.compiler.loops import Body, CompiledLoop, tuning_key
 from hastega_magic.compiler.options import Options
 from hastega_magic.errors import HastegaError
@@ -204,7 +204,7 @@ class _Tuner:
         ended = self.search.ended
         finding = Finding(tuned, self._timed(own), self._timed(best), self.elements, today, ended)
         key = tuning_key(self.own.structure, self.own.state.large, self.options, self.backend)
-        known.keep(key, finding)
+        schedule_store.keep(key, finding)
         return True
 
     def _timed(self, trial: Trial) -> Timed:

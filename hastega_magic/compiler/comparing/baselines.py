@@ -40,8 +40,8 @@ from hastega_magic.records import cached_property, dataclass
 from hastega_magic.runtime import python
 from hastega_magic.runtime.numpy import NoNumpyForm, run_fused_numpy
 from hastega_magic.runtime.sources import AnyArray, Column
-from hastega_magic.syntax.closures.reach import may_read
-from hastega_magic.syntax.joining.build import PLACED
+from hastega_magic.syntax.closures.reachable import may_read
+from hastega_magic.syntax.loops.build import PLACED
 from hastega_magic.trace import Trace
 from hastega_magic.types import FLOAT32, FLOAT64
 

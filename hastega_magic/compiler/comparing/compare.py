@@ -12,7 +12,7 @@ from hastega_magic.compiler.comparing.baselines import UNCOMPILED, Baseline, Com
 from hastega_magic.compiler.comparing.remembered import Cell, again
 from hastega_magic.compiler.options import Options, placed
 from hastega_magic.compiler.outcome import Outcome
-from hastega_magic.compiler.telling.describe import NOTABLE
+from hastega_magic.compiler.reporting.describe import NOTABLE
 from hastega_magic.progress import task
 from hastega_magic.report import units
 from hastega_magic.trace import CELL, Event, Trace

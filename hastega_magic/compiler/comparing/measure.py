@@ -25,7 +25,7 @@ from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import UsageError
 from hastega_magic.progress import Task, task
 from hastega_magic.records import dataclass
-from hastega_magic.syntax.joining.build import PLACED
+from hastega_magic.syntax.loops.build import PLACED
 from hastega_magic.trace import Trace
 
 _ONCE = frozenset({"parse", "infer", "fuse", "codegen", "compile"})

@@ -11,7 +11,7 @@ import numpy as np
 
 from hastega_magic.compiler.comparing.baselines import Baseline
 from hastega_magic.compiler.outcome import Outcome
-from hastega_magic.latest import Latest
+from hastega_magic.lru import Latest
 from hastega_magic.records import changed, dataclass
 from hastega_magic.syntax.closures.captured import Captured, captured
 

@@ -33,7 +33,7 @@ from hastega_magic.ir.fused import Fused
 from hastega_magic.ir.kernel import TROUBLE
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.records import dataclass
-from hastega_magic.runtime.opencl.said import KERNEL
+from hastega_magic.runtime.opencl.build_log import KERNEL
 from hastega_magic.runtime.sources import Column
 from hastega_magic.trace import Trace
 

@@ -18,8 +18,8 @@ from hastega_magic.errors import NotCompilable, Reason
 from hastega_magic.report.escape import quoted
 from hastega_magic.runtime.python_calls import Noted
 from hastega_magic.syntax.functions.lower import lower, parameters
-from hastega_magic.syntax.joining.build import BoundStage
-from hastega_magic.syntax.joining.rounds import lead_to_digits
+from hastega_magic.syntax.loops.build import BoundStage
+from hastega_magic.syntax.loops.numpy_rounding import lead_to_digits
 from hastega_magic.types import FLOAT, INT
 
 

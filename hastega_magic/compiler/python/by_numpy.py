@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from hastega_magic.compiler import running
+from hastega_magic.compiler import scan_values
 from hastega_magic.compiler.loops import compile_loop
 from hastega_magic.compiler.options import Options
-from hastega_magic.compiler.sources.stretches import DECIDED
+from hastega_magic.compiler.sources.short_circuit import DECIDED
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import BeyondInt64, HastegaError, NotCompilable, WideConstant
@@ -207,7 +207,7 @@ def _of_ints(loop: Loop, workspace: Workspace, options: Options, output: Output,
 
 def _summed(loop: Loop, workspace: Workspace, options: Options, output: Output) -> object:
     """Running sums by Python."""
-    value, sentence = running.by_python(loop, workspace, output, options)
+    value, sentence = scan_values.by_python(loop, workspace, output, options)
     if sentence:
         raise BeyondInt64(sentence.partition(";")[0])
     return value
@@ -215,16 +215,16 @@ def _summed(loop: Loop, workspace: Workspace, options: Options, output: Output) 
 
 def steps_checked(loop: Loop, workspace: Workspace, options: Options, trace: Trace) -> object:
     """The value of a running sink that NumPy has no call for, by Python; OverflowError as `--int checked` has it."""
-    output, alone = Output("", loop.pipeline.sink, ()), running.elements_alone(loop)
+    output, alone = Output("", loop.pipeline.sink, ()), scan_values.elements_alone(loop)
     if alone is not None:
         try:
             made = cast(AnyArray, value_or_checked(alone, workspace, options, trace))
-            loop, workspace = running.behind(made, loop, workspace)
+            loop, workspace = scan_values.behind(made, loop, workspace)
         except Exception as error:  # Python finds out what is raised first, and takes what has no form
             let_through(error)
             if isinstance(error, BeyondInt64):
                 raise
-    return running.by_python(loop, workspace, output, options)[0]
+    return scan_values.by_python(loop, workspace, output, options)[0]
 
 
 def _by_elements(
@@ -236,7 +236,7 @@ def _by_elements(
     wraps, decided = options.int_mode == "wrap", DECIDED.get(output.sink.kind)
     from hastega_magic.compiler.python.barriers import noted
     from hastega_magic.compiler.python.elements import Elements
-    from hastega_magic.compiler.python.exactly import exactly
+    from hastega_magic.compiler.python.numpy_as_python import exactly
 
     elements = Elements(loop, workspace, options.int_mode, (loop,))
     kept: list[Any] = []
@@ -260,7 +260,7 @@ def _by_elements(
     if output.sink.kind == "array":
         return python.as_result(kept)
     if output.sink.kind in RUNNING_SINKS:
-        from hastega_magic.compiler.python.in_turn import wrapped_steps
+        from hastega_magic.compiler.python.scan_steps import wrapped_steps
 
         return wrapped_steps(kept, loop, workspace)
     kind, last = output.sink.kind, loop.stages[-1]

@@ -22,7 +22,7 @@ from hastega_magic.ir.loop import everything
 from hastega_magic.ops import OPS
 from hastega_magic.runtime import python
 from hastega_magic.runtime.sources import Column
-from hastega_magic.runtime.special import has
+from hastega_magic.runtime.special_methods import has
 from hastega_magic.syntax.closures.numpy_read import numpy_read
 from hastega_magic.types import FLOAT32, INT, Complex
 

@@ -11,7 +11,7 @@ from hastega_magic.ir.pipeline import Stage
 from hastega_magic.ir.sinks import NEUTRAL
 from hastega_magic.runtime import python_stages
 from hastega_magic.runtime.python_calls import over_tuples
-from hastega_magic.syntax.joining.build import BoundStage
+from hastega_magic.syntax.loops.build import BoundStage
 
 
 def function_of(stage: Stage, given: BoundStage, sink: str) -> Callable[..., Any]:

@@ -11,8 +11,17 @@ import numpy as np
 
 from hastega_magic.compiler.python.naming import BEYOND, named, origin, placed, short, shown
 from hastega_magic.compiler.python.nodes import filled, of_params, roots, scalars, wide_constants
+from hastega_magic.compiler.python.stagewise import (
+    Element,
+    Kept,
+    Moved,
+    Together,
+    at,
+    item,
+    kept_of,
+    moved_on,
+)
 from hastega_magic.compiler.python.steps import NUMPYS, Surroundings, is_beyond, is_numpys, steps_of
-from hastega_magic.compiler.python.together import Element, Kept, Moved, Together, at, item, kept_of, moved_on
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import NotCompilable

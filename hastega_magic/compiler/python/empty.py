@@ -19,8 +19,8 @@ from hastega_magic.ir.pipeline import Fn, Pipeline, Sink
 from hastega_magic.runtime import python, results
 from hastega_magic.runtime.python_calls import iterated
 from hastega_magic.runtime.sources import AnyArray
-from hastega_magic.runtime.special import has
-from hastega_magic.syntax.joining.build import BoundStage
+from hastega_magic.runtime.special_methods import has
+from hastega_magic.syntax.loops.build import BoundStage
 from hastega_magic.syntax.stages import STAGES
 from hastega_magic.types import BOOL, INT, RESULT_STORAGE, ScalarType
 
@@ -71,7 +71,7 @@ def first_kept(source: Iterator[object]) -> tuple[Iterator[object], list[object]
 
 def by_python(bound: Bound, source: object) -> object:
     """What Python computes for the statement over the source."""
-    from hastega_magic.compiler.sources.drawn import goes_its_own_way
+    from hastega_magic.compiler.sources.iterators import goes_its_own_way
 
     given, first = source, bound.stages[0]
     known = first.callee is None and first.site.known and first.site.name != "tap"
@@ -112,7 +112,7 @@ def _decided(stages: Sequence[BoundStage]) -> bool:
 
 def _made(bound: Bound, source: object) -> AnyArray | None:
     """What loops would give, one after the other; None where no loops give it."""
-    from hastega_magic.compiler.sources.drawn import is_of_python, iterable
+    from hastega_magic.compiler.sources.iterators import is_of_python, iterable
     from hastega_magic.compiler.sources.places import over_fields
 
     if is_of_python(source) and not has(source, "__next__"):

@@ -13,7 +13,7 @@ import numpy as np
 
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.python.barriers import noted
-from hastega_magic.compiler.python.evaluated import Blocks, Combined, Evaluated, default_of
+from hastega_magic.compiler.python.blocks import Blocks, Combined, Evaluated, default_of
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import NotCompilable
@@ -34,7 +34,7 @@ from hastega_magic.runtime.python_calls import elements as numbers_of
 from hastega_magic.runtime.sources import AnyArray, Column
 from hastega_magic.runtime.stream import Stream
 from hastega_magic.runtime.strided import Paired
-from hastega_magic.syntax.joining.build import PLACED, BoundStage
+from hastega_magic.syntax.loops.build import PLACED, BoundStage
 from hastega_magic.types import FLOAT32, Complex, Either
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def tail(loop: Loop, workspace: Workspace | None) -> AnyArray:
     """What the stages give for the last, shorter chunk, if there is one."""
     stages: Sequence[BoundStage] = loop.stages
     if workspace is not None and loop.built.numpys:
-        from hastega_magic.compiler.python.exactly import exactly
+        from hastega_magic.compiler.python.numpy_as_python import exactly
 
         stages = exactly(loop, workspace)
     view, source = loop.built.view, cast(Any, numbers(loop.source))
@@ -210,9 +210,11 @@ class Recovery:
         if isinstance(output.value, Complex) and kind != "count":
             return self._complex(output, folds, blocks)
         if isinstance(output.value, Either) and kind in MIXED_SINKS:
-            from hastega_magic.compiler.python import two_types
+            from hastega_magic.compiler.python import mixed_reductions
 
-            return two_types.reduction(kind, [self.result.partials[each] for each in folds], blocks, self)
+            return mixed_reductions.reduction(
+                kind, [self.result.partials[each] for each in folds], blocks, self
+            )
         weights = output.weights
         partials = self.result.partials[folds[0]]
         if _parts(output) > 1:

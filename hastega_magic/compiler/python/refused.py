@@ -14,7 +14,7 @@ from types import FunctionType
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.report.escape import quoted
 from hastega_magic.runtime.columnar import names_alone
-from hastega_magic.syntax.joining.build import BoundStage
+from hastega_magic.syntax.loops.build import BoundStage
 from hastega_magic.syntax.site import StageSite
 
 _KINDS = r"(?:range|list|tuple|dict|set|numpy\.ndarray)"

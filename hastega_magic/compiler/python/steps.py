@@ -48,7 +48,7 @@ class Step:
     @cached_property
     def beyond(self) -> Callable[[Any], int | None]:
         """Finds for an element the first integer that no int64 holds, those of its loop's turns among them."""
-        from hastega_magic.compiler.python.looked_at import looked_at
+        from hastega_magic.compiler.python.instrumented import looked_at
 
         assert self.stage.fn is not None
         return looked_at(self.stage.fn, self.around)

@@ -16,10 +16,10 @@ import numpy as np
 
 from hastega_magic.records import dataclass
 from hastega_magic.runtime.python_calls import Noted
-from hastega_magic.syntax.closures.around import ABSENT, Cell, Name, codes, contents
+from hastega_magic.syntax.closures.free_variables import ABSENT, Cell, Name, codes, contents
 from hastega_magic.syntax.closures.given import parts_of
 from hastega_magic.syntax.closures.libraries import is_library
-from hastega_magic.syntax.closures.reach import (
+from hastega_magic.syntax.closures.reachable import (
     Endless,
     fields,
     methods,
@@ -27,7 +27,7 @@ from hastega_magic.syntax.closures.reach import (
     users_classes,
     viewed,
 )
-from hastega_magic.syntax.joining.build import BoundStage
+from hastega_magic.syntax.loops.build import BoundStage
 
 _FIXED = (bool, int, float, complex, str, bytes, range, type(None), np.generic, np.dtype, np.ufunc)
 """What stays as it is for as long as it is the same object; that of modules and builtins is taken for granted."""

@@ -20,7 +20,7 @@ from hastega_magic.compiler.sources.pairs import Pairs, asks_for_all, ends_of, s
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.errors import Span
 from hastega_magic.syntax.closures.numpy_read import numpy_read
-from hastega_magic.syntax.joining.build import BoundStage
+from hastega_magic.syntax.loops.build import BoundStage
 from hastega_magic.syntax.ordinary.rewriting import NoPipeline, function, function_of, placed, target_shape
 from hastega_magic.syntax.reading.functions import adopt
 from hastega_magic.syntax.reading.text import Text

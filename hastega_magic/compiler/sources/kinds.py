@@ -13,9 +13,9 @@ import numpy as np
 from hastega_magic.runtime.objects import lists
 from hastega_magic.runtime.python_calls import hides_elements
 from hastega_magic.syntax.closures import attributes
-from hastega_magic.syntax.closures.around import Attribute, Cell, Name, Walk, contents
+from hastega_magic.syntax.closures.free_variables import Attribute, Cell, Name, Walk, contents
 from hastega_magic.syntax.closures.given import defaults_of
-from hastega_magic.syntax.joining.build import BoundStage
+from hastega_magic.syntax.loops.build import BoundStage
 
 Variable = Name | Cell | Attribute
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hastega_magic.compiler.python.elements import of_check
+from hastega_magic.compiler.reporting.graphs import Pictures
 from hastega_magic.compiler.sources.generators import generator_of
 from hastega_magic.compiler.sources.pairs import pairs_of
-from hastega_magic.compiler.telling.graphs import Pictures
-from hastega_magic.compiler.under_way import UnderWay
+from hastega_magic.compiler.statement_run import UnderWay
 from hastega_magic.errors import BeyondInt64
 from hastega_magic.frames import let_through
 

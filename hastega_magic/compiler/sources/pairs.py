@@ -21,13 +21,13 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from hastega_magic.compiler.repeating.objects import NotExact, objects
+from hastega_magic.compiler.fastpath.objects import NotExact, objects
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.errors import NotCompilable
 from hastega_magic.records import dataclass
 from hastega_magic.runtime.columnar import NullsError, gives_numbers, memory_of, widened
 from hastega_magic.syntax.closures.numpy_read import numpy_read
-from hastega_magic.syntax.joining.build import BoundStage
+from hastega_magic.syntax.loops.build import BoundStage
 from hastega_magic.types import STORAGES
 
 _SEQUENCES = (list, tuple, range, array.array, bytes)

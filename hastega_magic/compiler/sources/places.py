@@ -16,8 +16,8 @@ from hastega_magic.runtime.objects.fields import columns
 from hastega_magic.runtime.python_calls import elements, over_tuples
 from hastega_magic.runtime.stream import Stream
 from hastega_magic.runtime.strided import rows
-from hastega_magic.syntax.joining.build import BoundStage
-from hastega_magic.syntax.joining.rules_order import WIDEST
+from hastega_magic.syntax.loops.build import BoundStage
+from hastega_magic.syntax.loops.rules_order import WIDEST
 from hastega_magic.syntax.site import StageSite
 from hastega_magic.syntax.stages import STAGES
 from hastega_magic.syntax.values.neighbours import Over

@@ -16,7 +16,7 @@ from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import WideConstant
 from hastega_magic.frames import let_through
 from hastega_magic.runtime.stream import NotProduced
-from hastega_magic.syntax.joining.build import Probe
+from hastega_magic.syntax.loops.build import Probe
 from hastega_magic.trace import Trace
 
 _FIRST = 1 << 16

@@ -16,7 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from hastega_magic.compiler.backends import backend_of
-from hastega_magic.compiler.choice.choosing import choose
+from hastega_magic.compiler.choice.auto import choose
 from hastega_magic.compiler.execute import Execution, compiled_on, execute, job_of
 from hastega_magic.compiler.options import Options, placed
 from hastega_magic.compiler.python.recover import is_mixed, nested, tail
@@ -44,12 +44,12 @@ from hastega_magic.runtime.buffers import AnyArray
 from hastega_magic.runtime.produced import Produced, Spent
 from hastega_magic.runtime.stream import PIECE, Cut, NotProduced, Passed, Stream
 from hastega_magic.runtime.strided import rows
-from hastega_magic.syntax.joining.build import BoundStage
+from hastega_magic.syntax.loops.build import BoundStage
 from hastega_magic.types import BOOL, INT, RESULT_STORAGE, Complex, Composite
 
 if TYPE_CHECKING:
     from hastega_magic.compiler.driver import Driver
-    from hastega_magic.compiler.under_way import UnderWay
+    from hastega_magic.compiler.statement_run import UnderWay
 
 LONG = 4 * PIECE
 """Elements from which on it is worth it."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hastega_magic.compiler.sources.reach import number_of
+from hastega_magic.compiler.sources.long_ranges import number_of
 from hastega_magic.runtime.stream import Cut, NotProduced
-from hastega_magic.syntax.joining.build import BoundStage
+from hastega_magic.syntax.loops.build import BoundStage
 
 _CUTTING = frozenset({"take", "drop", "step"})
 

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from hastega_magic.compiler.sources.reach import count_of
+from hastega_magic.compiler.sources.long_ranges import count_of
 from hastega_magic.compiler.statement import Loop, element_structure
 from hastega_magic.compiler.streaming.cutting import is_named
 from hastega_magic.frames import let_through
@@ -19,7 +19,7 @@ from hastega_magic.runtime import python, python_stages
 from hastega_magic.runtime.buffers import AnyArray
 from hastega_magic.runtime.objects.boxes import listed
 from hastega_magic.runtime.stream import PIECE, NotProduced, Stream
-from hastega_magic.syntax.joining.build import BoundStage
+from hastega_magic.syntax.loops.build import BoundStage
 from hastega_magic.trace import Trace
 from hastega_magic.types import RESULT_STORAGE, Either, ScalarType
 

@@ -20,8 +20,8 @@ from hastega_magic.interrupts import put_off
 from hastega_magic.ir.abi import ENTRY
 from hastega_magic.ir.target import Target, describe
 from hastega_magic.records import cached_property, dataclass
-from hastega_magic.runtime import ahead
-from hastega_magic.runtime.later import made_aside
+from hastega_magic.runtime import warmup
+from hastega_magic.runtime.background import made_aside
 
 KernelFunction = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 
@@ -67,7 +67,7 @@ class Program:
     code_bytes: int
     pace: Pace = field(default_factory=Pace, compare=False)
     kept: dict[int, Any] = field(default_factory=dict[int, Any], compare=False)
-    """What runs it with words and scratch that stay, by the number of threads (`runtime/cpu/spread.py`)."""
+    """What runs it with words and scratch that stay, by the number of threads (`runtime/cpu/threaded.py`)."""
 
     @cached_property
     def address(self) -> int:
@@ -183,7 +183,7 @@ in a finaliser that runs just anywhere it would leave llvmlite's lock taken."""
 
 def _compiled(text: str) -> Program:
     def made() -> Program:
-        ahead.compiling()
+        warmup.compiling()
         while _OVER:
             del _LIBRARIES[id(_OVER.pop())]
         image = image_of(text)

@@ -1,7 +1,7 @@
 """Sums of blocks' partial results in native code, once that is there: for loops that run again.
 
 Over data that went through the caches a call of NumPy finds its own code gone from them: that is 30 to 50 µs each
-time. The code here is some cache lines, and who leads a call (`crew.py`) may go on with it. It is compiled when first
+time. The code here is some cache lines, and who leads a call (`pool.py`) may go on with it. It is compiled when first
 asked for, in the background, where vectors can be loaded in part (AVX2, AVX-512); elsewhere NumPy does the same.
 """
 
@@ -14,8 +14,8 @@ import numpy as np
 
 from hastega_magic.runtime import cpu, results
 from hastega_magic.runtime.addresses import address_of
+from hastega_magic.runtime.background import Later
 from hastega_magic.runtime.cpu import folding_text
-from hastega_magic.runtime.later import Later
 from hastega_magic.runtime.sources import AnyArray
 
 _LOW = (1 << 64) - 1

@@ -19,8 +19,8 @@ from hastega_magic.runtime import cpu, threads
 from hastega_magic.runtime.addresses import address_of
 from hastega_magic.runtime.buffers import fresh_bytes
 from hastega_magic.runtime.cpu import Program
-from hastega_magic.runtime.cpu.crew import Call, together
-from hastega_magic.runtime.cpu.ways import backwards
+from hastega_magic.runtime.cpu.pool import Call, together
+from hastega_magic.runtime.cpu.traversal import backwards
 from hastega_magic.runtime.loop_result import LoopResult, Stretch, blocks_of, room
 from hastega_magic.runtime.sources import PIECE, AnyArray, Column, overlapping, streamed
 from hastega_magic.runtime.tables import TableColumn

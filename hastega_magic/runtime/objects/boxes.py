@@ -37,7 +37,7 @@ of the halves that addresses are counted in lies in it whole, with the object th
 
 _ITEMS, _COUNT, _DATA, _TYPE, _SMALL, _MALLOC, _DONE = range(7)
 NAN, WORDS = 10, 11
-"""Words that the code is given, of which some are there for code that makes no objects (own.py); and the one that it
+"""Words that the code is given, of which some are there for code that makes no objects (reused.py); and the one that it
 sets where an object of Python's float is NaN."""
 
 _SMALLEST, _LARGEST = -5, 256

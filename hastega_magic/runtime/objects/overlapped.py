@@ -30,7 +30,7 @@ from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.objects import boxes, overlapped_text
 from hastega_magic.runtime.objects import overlapped_words as job_words
 from hastega_magic.runtime.objects.lists import ADDRESS, LENGTH, Reader, head_of, layout
-from hastega_magic.runtime.objects.own import kept_whole, picker
+from hastega_magic.runtime.objects.reused import kept_whole, picker
 from hastega_magic.runtime.tables import TableColumn
 from hastega_magic.types import RESULT_STORAGE
 

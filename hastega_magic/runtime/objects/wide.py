@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hastega_magic.interval import INT64_MAX, INT64_MIN
-from hastega_magic.latest import Latest
+from hastega_magic.lru import Latest
 
 _places: Latest[str, int] = Latest(64)
 """By the source's name. Elements are looked at all the same, as another source may have the name by now."""

@@ -244,7 +244,7 @@ class Device:
         self.resident: dict[Hashable, Any] = {}
         """Inputs that are on the device already (runtime/opencl/resident.py)."""
         self.patience: dict[str, int] = {}
-        """By kernel text, the limit of a launch within which blocks came to their end (runtime/opencl/patience.py)."""
+        """By kernel text, the limit of a launch within which blocks came to their end (`time_slices.py`)."""
         self.chunk_bytes = 0
         """The size of a transfer, as measured; 0: not yet."""
 
@@ -289,7 +289,7 @@ class Device:
                 try:  # warnings would stay ignored where Ctrl-C comes as that ends
                     self._programs[key] = put_off(lambda: held_back(build))
                 except cl.Error as error:
-                    from hastega_magic.runtime.opencl.said import compilers_words
+                    from hastega_magic.runtime.opencl.build_log import compilers_words
 
                     sentence = f"the OpenCL compiler of {self.info.name} refused the kernel"
                     raise BuildError(sentence, compilers_words(str(error))) from None

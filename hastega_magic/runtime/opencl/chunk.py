@@ -17,7 +17,7 @@ from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.records import dataclass
 from hastega_magic.runtime import widen
 from hastega_magic.runtime.loop_result import LoopResult
-from hastega_magic.runtime.opencl import patience
+from hastega_magic.runtime.opencl import time_slices
 from hastega_magic.runtime.opencl.forms import Back, Form
 from hastega_magic.runtime.opencl.inputs import Inputs
 from hastega_magic.runtime.opencl.lane import Lane
@@ -190,15 +190,15 @@ class _Chunk:
             self._kernel(form, sources, buffers, listed, (0, self.blocks if listed is None else len(listed)))
             return self._back(form, buffers)
         device, text = self.launch.device, form.code.text
-        limit = patience.begin(device, text)
+        limit = time_slices.begin(device, text)
         self._in_parts(form, sources, buffers, listed, limit)
         back = self._back(form, buffers)
         while len(late := np.flatnonzero(back.status == LATE).astype(np.int64)):
-            limit = patience.longer(limit)
+            limit = time_slices.longer(limit)
             self._in_parts(form, sources, buffers, late, limit)
             back = self._back(form, buffers)
         if not (back.status == TROUBLE).any():
-            patience.learn(device, text, limit)
+            time_slices.learn(device, text, limit)
         return back
 
     def _in_parts(
@@ -211,7 +211,7 @@ class _Chunk:
     ) -> None:
         """Launches of so many blocks that none takes long; Stopped where the user interrupts between them."""
         blocks = self.blocks if listed is None else len(listed)
-        for first, count in patience.parts(self.launch.device, form.code.text, blocks, limit):
+        for first, count in time_slices.parts(self.launch.device, form.code.text, blocks, limit):
             if first:
                 self.lane.queue.finish()
             self.run_.turns.check()

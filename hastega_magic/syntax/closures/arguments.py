@@ -12,7 +12,7 @@ from typing import Any, TypeGuard, cast
 import numpy as np
 
 from hastega_magic.records import dataclass
-from hastega_magic.syntax.closures.around import Where, contents
+from hastega_magic.syntax.closures.free_variables import Where, contents
 from hastega_magic.syntax.closures.given import (
     Given,
     Read,

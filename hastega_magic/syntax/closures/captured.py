@@ -28,7 +28,8 @@ from hastega_magic.syntax.closures.arguments import (
     both_numbers,
     is_still,
 )
-from hastega_magic.syntax.closures.around import (
+from hastega_magic.syntax.closures.contained import Shape, Where, found_at, numbers_in, shape_of, variable_of
+from hastega_magic.syntax.closures.free_variables import (
     ABSENT,
     Attribute,
     Cell,
@@ -39,7 +40,6 @@ from hastega_magic.syntax.closures.around import (
     Walk,
     contents,
 )
-from hastega_magic.syntax.closures.contained import Shape, Where, found_at, numbers_in, shape_of, variable_of
 from hastega_magic.syntax.closures.given import (
     Given,
     Read,

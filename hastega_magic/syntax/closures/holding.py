@@ -11,8 +11,8 @@ from typing import Any, cast
 import numpy as np
 
 from hastega_magic.ir.items import Items
-from hastega_magic.syntax.closures.around import SMALL
 from hastega_magic.syntax.closures.attributes import ABSENT
+from hastega_magic.syntax.closures.free_variables import SMALL
 
 _LONG = 4096
 """Characters, or bytes, beyond which a text is data."""

@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import zip_longest
 from operator import itemgetter
 
-from hastega_magic.syntax.closures.around import Cell, Name, Walk
 from hastega_magic.syntax.closures.contained import Where, is_small, numbers_in, variable_of
+from hastega_magic.syntax.closures.free_variables import Cell, Name, Walk
 from hastega_magic.syntax.closures.given import Given, values_given
 from hastega_magic.syntax.closures.numbers import PARAMETERS, Number
 from hastega_magic.syntax.closures.owners import is_owner

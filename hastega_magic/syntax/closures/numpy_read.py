@@ -9,8 +9,8 @@ from typing import Any, cast
 import numpy as np
 
 from hastega_magic.ir.items import Items
-from hastega_magic.syntax.closures.around import SMALL, Unclear, Walk
 from hastega_magic.syntax.closures.attributes import has_plain
+from hastega_magic.syntax.closures.free_variables import SMALL, Unclear, Walk
 
 _PACKAGE = __name__.partition(".")[0]
 _MOST = 512

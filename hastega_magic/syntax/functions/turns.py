@@ -16,7 +16,9 @@ from hastega_magic.interval import Interval
 from hastega_magic.ir.expr import Expr, Value, convert, flatten, leaf, map_value
 from hastega_magic.ir.loop import closed, result, turns
 from hastega_magic.records import dataclass
-from hastega_magic.syntax.functions.carried import (
+from hastega_magic.syntax.functions.flow import Exits, Flow
+from hastega_magic.syntax.functions.iterate import Items
+from hastega_magic.syntax.functions.loop_carried import (
     Carried,
     OtherTypes,
     after_turns,
@@ -30,8 +32,6 @@ from hastega_magic.syntax.functions.carried import (
     read_elsewhere,
     typed,
 )
-from hastega_magic.syntax.functions.flow import Exits, Flow
-from hastega_magic.syntax.functions.iterate import Items
 from hastega_magic.syntax.values.branches import Names, both, choice, either, numeric
 from hastega_magic.syntax.values.graph import eager
 from hastega_magic.syntax.values.mixed import zero

@@ -16,9 +16,9 @@ import ast
 import copy
 from collections.abc import Iterator, Mapping, Sequence
 
-from hastega_magic.syntax.ordinary.behind import is_constant
 from hastega_magic.syntax.ordinary.parts import CALLEES, FUNCTIONS, OPERANDS
 from hastega_magic.syntax.ordinary.rewriting import placed
+from hastega_magic.syntax.ordinary.trailing import is_constant
 from hastega_magic.syntax.site import LAID, TAKEN, WORTH
 
 MOST_LAID = 16

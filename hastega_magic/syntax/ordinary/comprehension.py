@@ -24,7 +24,6 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
-from hastega_magic.syntax.ordinary.behind import in_class
 from hastega_magic.syntax.ordinary.beside import beside
 from hastega_magic.syntax.ordinary.consumers import Consumer, consumer_of, eager_consumer, keys_of
 from hastega_magic.syntax.ordinary.parts import CALLEES, FUNCTIONS, IS_FEW, OPERANDS, Ordinary, Parts, Step
@@ -40,6 +39,7 @@ from hastega_magic.syntax.ordinary.rewriting import (
     placed,
     target_shape,
 )  # fmt: skip
+from hastega_magic.syntax.ordinary.trailing import in_class
 from hastega_magic.syntax.reading.text import Text
 from hastega_magic.syntax.site import BOXED, TRY, Site, StageSite, new_site_id
 

@@ -10,8 +10,8 @@ from typing import Any, cast
 from hastega_magic.errors import Span
 from hastega_magic.frames import CALLEES
 from hastega_magic.records import dataclass
-from hastega_magic.syntax.ordinary.behind import Root, is_constant, roots
 from hastega_magic.syntax.ordinary.rewriting import NoPipeline, function_of, item, placed
+from hastega_magic.syntax.ordinary.trailing import Root, is_constant, roots
 from hastega_magic.syntax.reading.text import Text
 from hastega_magic.syntax.site import Site
 

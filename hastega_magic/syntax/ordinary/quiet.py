@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator
 
-from hastega_magic.syntax.ordinary.behind import KEPT, Root, is_constant, noticed, roots
+from hastega_magic.syntax.ordinary.trailing import KEPT, Root, is_constant, noticed, roots
 
 _OF_MODULES = frozenset({"math", "operator"})
 

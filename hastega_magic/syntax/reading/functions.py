@@ -15,7 +15,7 @@ from types import CodeType, FunctionType
 import numpy as np
 
 from hastega_magic.errors import CellSyntaxError, NotCompilable, Span
-from hastega_magic.latest import Latest
+from hastega_magic.lru import Latest
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.reading.pipe import normalise, parse
 from hastega_magic.syntax.reading.placeholder import expand

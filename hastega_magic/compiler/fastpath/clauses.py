@@ -1,0 +1,178 @@
+"""What the clauses of a comprehension go through in a run: how many places each has, and where elements come from."""
+
+from __future__ import annotations
+
+import array
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from hastega_magic.compiler.fastpath.objects import NotExact
+from hastega_magic.frames import let_through
+from hastega_magic.records import dataclass
+from hastega_magic.syntax.ordinary.parts import Clause, Column, Given, Nest
+
+_TRIED = 1 << 18
+"""Elements for which it is found out how long a range inside is."""
+
+_SPARSE = 16
+"""More places than this for each element are not worth going through."""
+
+_NUMBERS = frozenset({bool, int, float})
+_SEQUENCES = frozenset({list, tuple, range, array.array, bytes, bytearray, np.ndarray})
+_SIZED = _SEQUENCES | {str, dict, set, frozenset}
+_LEFT_OUT = (ZeroDivisionError, ValueError, IndexError)
+"""What bounds may raise for elements that a condition leaves out; of others the loop finds out."""
+
+
+@dataclass
+class Going:
+    """What a clause goes through: how many places it has, and for each name its elements (None: the place itself).
+
+    values    all that each name can be, for ranges that depend on it; None where these are not Python's ints
+    filled    how many of its places are taken, where it is a range whose length depends on other names
+    """
+
+    count: int
+    sources: list[Any]
+    values: list[Sequence[int] | None]
+    filled: float = 1.0
+
+
+def are_fewer(nest: Nest, functions: Sequence[Any], operands: Sequence[Any], few: int) -> bool:
+    """Whether it can be seen with next to no effort that there are fewer elements."""
+    if any(len(clause.columns) != 1 for clause in nest.clauses) or _not_own(nest, functions):
+        return False
+    count = 1
+    for clause in nest.clauses:
+        given = clause.columns[0].given
+        assert given is not None
+        kind, number = given
+        source = operands[number] if kind == "operand" else functions[number]()
+        if type(source) not in _SEQUENCES:
+            return False
+        count *= len(source)
+    return count < few
+
+
+def gone_through(
+    nest: Nest, functions: Sequence[Any], operands: Sequence[Any], usable: Callable[[Any], None]
+) -> tuple[list[Going], list[int]]:
+    """Of each clause, and the lengths that ranges read; NotExact where Python has to do it.
+
+    `usable` raises NotExact for what only Python can go through.
+    """
+
+    def value(given: Given) -> Any:
+        kind, number = given
+        return operands[number] if kind == "operand" else functions[number]()
+
+    found = [_going(nest.clauses[0], value, usable)]
+    if not found[0].count:
+        raise NotExact("there are no elements")
+    why = _not_own(nest, functions)
+    if why:
+        raise NotExact(why)
+    sequences = functions[nest.sequences]()
+    for clause in nest.clauses[1:]:
+        going = _going(clause, value, usable) if clause.within is None else _within(clause, functions, found)
+        found.append(going)
+    if math.prod(each.filled for each in found) * _SPARSE < 1:
+        raise NotExact("the ranges inside differ too much in length")
+    return found, [len(sequences[number]) for number in nest.lengths]
+
+
+def _not_own(nest: Nest, functions: Sequence[Any]) -> str:
+    """Why inner clauses are not to be evaluated beforehand, as that may run the user's code; "" if it may not."""
+    called, expected = nest.builtins
+    if any(each is not known for each, known in zip(functions[called](), expected, strict=True)):
+        return "a name that it calls is not Python's own function here"
+    exact = any(clause.within is not None for clause in nest.clauses)
+    numbers = _NUMBERS - {float} if exact else _NUMBERS
+    if any(type(each) not in numbers for each in functions[nest.numbers]()):
+        return "an inner `for` depends on something that is no number of Python's"
+    if any(type(each) not in _SIZED for each in functions[nest.sequences]()):
+        return "an inner `for` depends on something that is no sequence of Python's"
+    return ""
+
+
+def _going(clause: Clause, value: Callable[[Given], Any], usable: Callable[[Any], None]) -> Going:
+    """A clause that depends on no other."""
+    sources: list[Any] = []
+    counted: list[int | None] = []
+    for column in clause.columns:
+        source, start = _source(column, value, usable)
+        sources.append(source)
+        counted.append(start)
+    count = min(len(source) for source in sources if source is not None)
+    for number, start in enumerate(counted):
+        if start is not None:
+            sources[number] = range(start, start + count)
+    return Going(count, sources, [_ints(source, count) for source in sources])
+
+
+def _source(
+    column: Column, value: Callable[[Given], Any], usable: Callable[[Any], None]
+) -> tuple[Any, int | None]:
+    """The elements of a name, or where its numbers begin."""
+    given: Any = 0 if column.given is None else value(column.given)
+    if column.kind == "count":
+        if type(given) is not int:
+            raise NotExact("`enumerate` begins with something that is no int of Python's")
+        return None, given
+    usable(given)
+    if column.backwards:
+        if type(given) not in _SEQUENCES:
+            raise NotExact("it goes backwards over elements that only Python can give")
+        given = given[::-1]
+    return given, None
+
+
+def _ints(source: Any, count: int) -> Sequence[int] | None:
+    """The elements, if they are Python's ints; lists are looked at when they are asked for."""
+    return cast("Sequence[int]", source[:count]) if type(source) in (range, list, tuple) else None
+
+
+def _within(clause: Clause, functions: Sequence[Any], before: Sequence[Going]) -> Going:
+    """A range that depends on elements further out: as many places as the longest one has."""
+    assert clause.within is not None
+    values = [each for going in before for each in going.values]
+    read: list[Sequence[int]] = []
+    for number in clause.reads:
+        known = values[number]
+        if known is None or (type(known) is not range and not set(map(type, known)) <= {int, bool}):
+            raise NotExact("an inner range depends on elements that are not Python's ints")
+        read.append(known)
+    tried = math.prod(map(len, read))
+    if tried > _TRIED or tried > 4 * math.prod(each.count for each in before):
+        raise NotExact("an inner range depends on too many elements")
+    ranges = _ranges(functions[clause.within], read)
+    try:
+        lengths = [len(each) for each in ranges]
+    except OverflowError:
+        raise NotExact("an inner range has more elements than a loop counts") from None
+    longest = max(lengths, default=0)
+    if not longest:
+        return Going(0, [None], [range(0)])
+    ends = [end for each in ranges if each for end in (each[0], each[-1])]
+    return Going(longest, [None], [range(min(ends), max(ends) + 1)], sum(lengths) / (longest * tried))
+
+
+def _ranges(function: Callable[..., Any], read: Sequence[Sequence[int]]) -> list[range]:
+    """The range of each combination of what it depends on, but for those whose bounds raise."""
+    found: list[range] = []
+    for each in itertools.product(*read):
+        try:
+            found.append(function(*each))
+        except _LEFT_OUT:
+            continue
+        except Exception as error:
+            let_through(error)
+            raise NotExact("the bounds of an inner range raise") from error
+    return found
+
+
+__all__ = ["Going", "are_fewer", "gone_through"]

@@ -1,0 +1,33 @@
+"""What a directly called loop left in its memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from hastega_magic.compiler.fastpath.guards import Display
+from hastega_magic.records import dataclass
+from hastega_magic.runtime.cpu.direct import Direct
+from hastega_magic.runtime.sources import AnyArray
+from hastega_magic.syntax.loops.loop import View
+
+
+@dataclass(slots=True)
+class Left:
+    """What a run left: in its memory and in result arrays; and what it was given.
+
+    `view`, `tail`: which elements it used, and how many are left for a shorter chunk.
+    """
+
+    direct: Direct
+    arrays: list[AnyArray]
+    operands: Sequence[Any]
+    displays: Sequence[Display]
+    view: View | None
+    tail: int
+
+
+Gather = Callable[[Left], object]
+"""From what a run left to its value; Again where another way has to find that."""
+
+__all__ = ["Gather", "Left"]

@@ -1,0 +1,108 @@
+"""A statement over tuples that is ready to be run again: as the one over their fields, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, cast
+
+from hastega_magic.compiler.fastpath.guards import Again, Alike, Display
+from hastega_magic.compiler.fastpath.slots import Number
+from hastega_magic.compiler.options import Options
+from hastega_magic.compiler.outcome import Outcome, Part
+from hastega_magic.compiler.sources.iterators import is_of_python, iterable
+from hastega_magic.compiler.sources.places import fields, over_fields
+from hastega_magic.compiler.statement import Bound
+from hastega_magic.records import dataclass
+from hastega_magic.syntax.closures.contained import Where
+
+if TYPE_CHECKING:
+    from hastega_magic.compiler.fastpath.prepared import Prepared
+
+
+@dataclass(frozen=True)
+class Fielded:
+    """The statement over the fields."""
+
+    prepared: Prepared
+
+    @property
+    def alike(self) -> Alike:
+        """What decides whether it fits."""
+        return self.prepared.alike
+
+    @property
+    def numbers(self) -> tuple[Number, ...]:
+        """Captured numbers that its loop is given."""
+        return self.prepared.numbers
+
+    @property
+    def holds_data(self) -> bool:
+        """Whether arrays or objects of the user's stay alive with it."""
+        return self.prepared.holds_data
+
+    def run(self, source: object, displays: Sequence[Display]) -> object:
+        """The result; Again where it must be found another way; what an element raises."""
+        if type(source) not in (list, tuple) and is_of_python(source) and isinstance(source, Collection):
+            source = iterable(cast(object, source))  # items of a dict, say, which show it to nobody
+        found = fields(source, look=False)
+        if found is None:
+            raise Again
+        first, *others = found.values()
+        return self.prepared.run(first, [(None, tuple(others), {}), *displays])
+
+    def changed(self, bound: Bound) -> set[Where] | None:
+        """Variables whose numbers its functions found changed; None where anything else is different."""
+        over = over_fields(bound, bound.source, bound.stages)
+        return None if over is None else self.prepared.changed(over[0])
+
+
+def loop_of(found: Prepared | Fielded) -> Prepared:
+    """What runs, over elements or over their fields."""
+    return found.prepared if isinstance(found, Fielded) else found
+
+
+def prepared(
+    bound: Bound,
+    outcome: Outcome,
+    options: Options,
+    filename: str,
+    gives: bool = False,
+    mends: bool = False,
+    place: tuple[str, int] | None = None,
+) -> Prepared | Fielded | None:
+    """The statement that gave this outcome, ready to be run again; None where it was not one whole loop on the CPU.
+
+    `gives`: objects that ordinary code is given may be among its results. `mends`, `place`: as in `Prepared`.
+    """
+    found = _prepared(bound, outcome, options, filename, mends)
+    if found is not None:
+        own = loop_of(found)
+        own.gives, own.mends, own.place, own.sites = gives, mends, place, bound.site.stages
+    return found
+
+
+def _prepared(
+    bound: Bound, outcome: Outcome, options: Options, filename: str, mends: bool
+) -> Prepared | Fielded | None:
+    alone = outcome.parts[0] if len(outcome.parts) == 1 else None
+    from hastega_magic.compiler.fastpath.prepared import prepare
+
+    if alone is None and len(outcome.bounds) == 1 and len(outcome.bounds[0].stages) > len(bound.stages):
+        found = prepare(outcome.bounds[0], outcome, options, filename, mends)  # an element raised
+        return None if found is None else Fielded(found)
+    if alone is None or alone.outcome is None or len(alone.bound.stages) < len(bound.stages):
+        return prepare(bound, outcome, options, filename, mends)
+    found = of_part(alone, alone.outcome, options, filename)
+    return found if isinstance(found, Fielded) else prepare(bound, outcome, options, filename, mends)
+
+
+def of_part(part: Part, outcome: Outcome, options: Options, filename: str) -> Prepared | Fielded | None:
+    """The same of a part that was one loop."""
+    (over,) = outcome.bounds
+    from hastega_magic.compiler.fastpath.prepared import prepare
+
+    found = prepare(over, outcome, options, filename)
+    return found if found is None or len(over.stages) == len(part.bound.stages) else Fielded(found)
+
+
+__all__ = ["Fielded", "loop_of", "of_part", "prepared"]

@@ -1,0 +1,119 @@
+"""What ordinary code iterates over: what of it a loop may read, and what becomes of a sum that began with a number."""
+
+from __future__ import annotations
+
+import array
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from hastega_magic.compiler.fastpath.boxed import is_array
+from hastega_magic.compiler.fastpath.objects import NotExact
+from hastega_magic.compiler.fastpath.places import Places
+from hastega_magic.compiler.sources import long_ranges
+from hastega_magic.compiler.sources.kinds import of_scalars
+from hastega_magic.records import dataclass
+from hastega_magic.runtime import columnar
+from hastega_magic.syntax.ordinary.comprehension import Ordinary
+from hastega_magic.syntax.ordinary.parts import FEW, IS_FEW
+
+_SOURCES = frozenset({range, list, tuple, array.array, bytes, bytearray})
+"""What gives Python's own numbers. Elements of NumPy's arrays have types and rules of their own."""
+
+_OTHERS = frozenset({str, dict, set, frozenset})
+"""Left to Python whatever is in them, and at once where that is few: what is not tried costs least."""
+
+
+@dataclass(frozen=True)
+class Iterated:
+    """What is iterated over: which are NumPy arrays, their identities, and how many elements there are.
+
+    `places`: of several `for` clauses; `source`: the elements, or numbers of places.
+    """
+
+    arrays: tuple[bool, ...]
+    of_numpy: frozenset[int]
+    length: int
+    source: object
+    places: Places | None = None
+
+
+def not_tried(operand: Any) -> str:
+    """Why nothing is tried over it, told at the least cost; "" where it may be worth it."""
+    kind = cast("type[object]", type(operand))
+    if kind in _SOURCES:
+        return IS_FEW if long_ranges.count_of(operand) < FEW else ""
+    if kind in _OTHERS and len(operand) < FEW:
+        return IS_FEW
+    return "" if kind is np.ndarray or columnar.may_give_numbers(operand) else _only_python(operand)
+
+
+def iterated(operands: tuple[object, ...], code: Ordinary) -> tuple[tuple[object, ...], Iterated]:
+    """The operands in the order in which they are iterated over, and what they are; NotExact where Python has to."""
+    sources: list[Any] = [operands[number] for number in code.sources]
+    for operand in sources:
+        look_at(operand)
+    length = min(map(len, sources))
+    if length < FEW:
+        raise NotExact(IS_FEW)
+    arrays = tuple(type(operand) is np.ndarray for operand in sources)
+    look_at_errors(arrays)
+    if code.backwards:
+        operands = tuple(_turned(each) if n in code.backwards else each for n, each in enumerate(operands))
+    of_numpy = frozenset(
+        id(operands[number]) for number, each in zip(code.sources, arrays, strict=True) if each
+    )
+    return operands, Iterated(arrays, of_numpy, length, operands[code.sources[0]])
+
+
+def look_at(operand: object) -> None:
+    """NotExact for what only Python can iterate over."""
+    if type(operand) not in _SOURCES and not is_array(operand) and not columnar.gives_numbers(operand):
+        raise NotExact(_only_python(operand))
+    if of_scalars(operand):
+        kind = type(cast("Sequence[object]", operand)[0]).__name__
+        raise NotExact(
+            f"the elements are NumPy's scalars ({kind}), which only an array tells from Python's numbers"
+        )
+
+
+_name_of = type.__dict__["__name__"].__get__
+"""A class's name, which its metaclass may give otherwise."""
+
+
+def _only_python(operand: object) -> str:
+    name: str = _name_of(type(operand))
+    article = "an" if name.startswith(tuple("aeiouAEIOU")) else "a"
+    return f"it iterates over {article} {name}, whose elements only Python can give"
+
+
+def look_at_errors(arrays: Sequence[bool]) -> None:
+    """NotExact where NumPy, which tells of underflow, is to calculate."""
+    if any(arrays) and np.geterr()["under"] != "ignore":
+        raise NotExact("`numpy.seterr` asks for word of underflow, which only NumPy gives")
+
+
+def _turned(operand: Any) -> object:
+    """The elements from their end, in new memory."""
+    if isinstance(operand, np.ndarray):
+        return np.ascontiguousarray(cast("np.ndarray[Any, Any]", operand)[::-1])
+    if type(operand) not in _SOURCES:
+        raise NotExact("it goes backwards over elements that only Python can give")
+    return operand[::-1]
+
+
+def started(start: Any, total: Any) -> Any:
+    """A sum that began with a number; NotExact where adding it at the end would give another."""
+    if type(start) is int and (type(total) is int or (type(total) is float and start == 0)):
+        return start + total
+    if type(start) is float and type(total) is float:
+        if not start and not total:
+            raise NotExact("the sum is a zero, whose sign depends on what it begins with")
+        return start + total
+    if type(start) is int and start == 0:
+        return total
+    raise NotExact("the sum begins with a number of another type than its elements")
+
+
+__all__ = ["Iterated", "iterated", "look_at", "look_at_errors", "not_tried", "started"]

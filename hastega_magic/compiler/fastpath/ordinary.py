@@ -1,0 +1,376 @@
+"""Ordinary code run as a pipeline where the result is the very one of Python, in value and type; else as it stands.
+
+Nothing of it can be noticed but the time: what cannot be compiled is Python's, silently; so are few elements, for which
+Python is faster; and where an element raises, Python runs the code again and raises it itself.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import field, replace
+from types import FunctionType
+from typing import cast
+
+import numpy as np
+
+from hastega_magic.compiler.backends import forget_inputs
+from hastega_magic.compiler.choice.auto import sooner_again
+from hastega_magic.compiler.driver import Driver, StrictError
+from hastega_magic.compiler.fastpath.fielded import prepared
+from hastega_magic.compiler.fastpath.given_objects import NAN, HoldsNan, exact, may_give_them
+from hastega_magic.compiler.fastpath.guards import Again, Display
+from hastega_magic.compiler.fastpath.objects import NotExact, holds_nan, holds_nan_keys, objects
+from hastega_magic.compiler.fastpath.operands import (
+    Iterated,
+    iterated,
+    look_at,
+    look_at_errors,
+    not_tried,
+    started,
+)
+from hastega_magic.compiler.fastpath.places import PlacesOf
+from hastega_magic.compiler.fastpath.profitability import SOONER, STAYS, Pace
+from hastega_magic.compiler.fastpath.repeated import Form, Repeated
+from hastega_magic.compiler.fastpath.trailing import values_behind
+from hastega_magic.compiler.fastpath.unbound import local_error
+from hastega_magic.compiler.options import Options
+from hastega_magic.compiler.outcome import Outcome
+from hastega_magic.compiler.python.by_python import same_bits
+from hastega_magic.compiler.reporting import describe
+from hastega_magic.compiler.reporting.deferred import remember
+from hastega_magic.compiler.sources import short_circuit
+from hastega_magic.compiler.statement import Bound
+from hastega_magic.errors import HastegaError, NotCompilable, Reason
+from hastega_magic.frames import let_through, taken_back
+from hastega_magic.records import dataclass
+from hastega_magic.runtime.signals import heard
+from hastega_magic.syntax.closures.numpy_read import numpy_read
+from hastega_magic.syntax.loops.build import BoundStage
+from hastega_magic.syntax.ordinary.comprehension import Ordinary
+from hastega_magic.syntax.reading.functions import adopt
+from hastega_magic.syntax.reading.text import Text
+from hastega_magic.syntax.site import StageSite
+from hastega_magic.trace import Trace
+
+_FEW_PLACES = 2048
+"""The same of several `for` clauses, whose sources are laid out first."""
+
+_NOTHING = object()
+_TRIES = 3
+"""After so many failures in a row, nothing is tried any more."""
+
+_OFTEN = 8
+"""After so many compilations nothing is compiled any more until the runs are as many as their square."""
+
+_LONGEST = 64
+"""After results with NaN Python runs the code up to so often before another way is tried."""
+
+_MANY = 1 << 17
+"""Over so many elements a loop that is known may be put together anew for each run."""
+
+_ASKED_FOR = "`--on python` was asked for"
+_RAISED = "an element raised, or there was none: Python ran it again, from the first one"
+
+
+@dataclass
+class OrdinaryCode(Repeated):
+    """The runs of one piece of ordinary code."""
+
+    code: Ordinary | None = None
+    places: Text | None = None
+    reason: str = ""
+    """Why its last run was Python's; "" if it was not."""
+    _failed: int = 0
+    _compiled: int = 0
+    _all: int = 0
+    _nans: int = 0
+    """How often NaN was in the result, one time after the other."""
+    _rest: int = 0
+    """So many of the next runs are Python's for that."""
+    _nest: PlacesOf | None = None
+    _pace: Pace = field(default_factory=Pace)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        made = OrdinaryCode, (self.site, self.options, self.filename)
+        return *made, {"code": self.code, "places": self.places}
+
+    def worth(self, given: tuple[object, ...]) -> bool:
+        """Whether to try it over what it is given: the least that it may cost where there is nothing to gain.
+
+        If not, it counts as a run of Python's.
+        """
+        assert self.code is not None
+        for number in self.code.asked:
+            if why := not_tried(given[number]):
+                self.runs += 1
+                self.idle = 0
+                self._all += 1
+                self.reason = why
+                return False
+        return True
+
+    def attempt(
+        self,
+        callees: tuple[object, ...],
+        functions: tuple[object, ...],
+        operands: tuple[object, ...],
+        python: Callable[..., object],
+    ) -> object:
+        """The code's value: of the pipeline it is, or what `python(callees, functions, operands)` gives or raises."""
+        self.runs += 1
+        self.idle = 0
+        self._all += 1
+        began = time.perf_counter()
+        found = self._found(callees, functions, operands)
+        length, by_python = self._pace.asked()
+        if found is _NOTHING:
+            began = time.perf_counter()
+            try:
+                value = python(callees, functions, operands)
+            except NameError as error:
+                unbound = local_error(error, python)
+                if unbound is None:
+                    raise
+            else:
+                if by_python:
+                    self._pace.took(time.perf_counter() - began, length, True, value)
+                return value
+            raise unbound
+        assert self.code is not None
+        made = found if self.code.after is None else self.code.after(found)
+        # Which NaN are one key is a matter of identity, and the loop's are new objects.
+        odd = holds_nan_keys(made) if self.code.keys is None else holds_nan(self.code.keys(made))
+        if odd:
+            self.reason = NAN
+            return python(callees, functions, operands)
+        self._pace.took(time.perf_counter() - began, length, False)
+        return made
+
+    def _found(
+        self, callees: tuple[object, ...], functions: tuple[object, ...], operands: tuple[object, ...]
+    ) -> object:
+        """The value; nothing where Python is to find it."""
+        code = self.code
+        assert code is not None
+        for number in code.sources if code.nest is None else ():
+            if why := not_tried(operands[number]):
+                return self._left(why)
+        if self.options.on == "python":
+            return self._left(_ASKED_FOR)
+        for callee, expected in zip(callees, code.expected, strict=True):
+            if callee is not expected:
+                return self._left("a name that it calls is not Python's own function here")
+        if self._rest:
+            self._rest -= 1
+            return self._left(NAN)
+        before = self.reason in (SOONER, STAYS) and code.nest is None
+        why = self._pace.as_before([operands[each] for each in code.sources]) if before else ""
+        if why or self._failed >= _TRIES:
+            return self._left(why or self.reason)
+        try:
+            operands += values_behind(code, functions)
+            if code.nest is None:
+                operands, given = iterated(operands, code)
+                found = self._value(functions, operands, given)
+            else:
+                found = self._over_places(functions, operands)
+            if code.start is not None and found is not _NOTHING:
+                found = started(operands[code.start], found)
+        except HoldsNan:
+            self._rest, self._nans = min(1 << self._nans, _LONGEST) - 1, self._nans + 1
+            return self._left(NAN)
+        except NotExact as error:
+            return self._left(str(error))
+        except NotCompilable as error:
+            return self._left(error.reason.text)
+        except Exception as error:  # Python finds out, and raises it as the code's own
+            let_through(error)
+            taken_back(error)
+            return self._left(_RAISED)
+        self._nans = 0
+        return found
+
+    def _over_places(self, functions: Sequence[object], operands: Sequence[object]) -> object:
+        """The value over the places of several clauses."""
+        assert self.code is not None
+        assert self.code.nest is not None
+        if self._nest is None:
+            self._nest = PlacesOf(self.code.nest, self.filename)
+        arrays: list[bool] = []
+
+        def look(source: object) -> None:
+            look_at(source)
+            arrays.append(type(source) is np.ndarray)
+
+        with self._nest.found(functions, operands, _FEW_PLACES, look) as places:
+            look_at_errors(arrays)
+            whole = range(places.count)
+            given = Iterated(tuple(arrays), frozenset(), places.count, whole, places)
+            decided = short_circuit.DECIDED.get(self.site.stages[-1].name)
+            if decided is None or places.count <= short_circuit.STRETCH:
+                return self._value(functions, operands, given)
+            found: object = not decided
+            for _, part in short_circuit.stretches(whole):  # Python may end early
+                found = self._value(functions, operands, replace(given, source=part))
+                if found is _NOTHING or found is decided:
+                    break
+            return found
+
+    def _value(self, functions: Sequence[object], operands: Sequence[object], given: Iterated) -> object:
+        if why := self._pace.by_python(given.length):
+            return self._left(why)
+        displays = self._displays(functions, operands, given)
+        source = given.source
+        for form in self._forms:
+            found = self._again(form, source, displays, given)
+            if found is not _NOTHING:
+                self.form, self.reason = form, ""
+                return found
+        if self._compiled >= _OFTEN and self._compiled**2 > self._all:
+            return self._left("what it reads changes from run to run, so that it was compiled too often")
+        return self._compile(source, functions, displays, given)
+
+    def _again(self, form: Form, source: object, displays: Sequence[Display], given: Iterated) -> object:
+        """The value by a loop that is kept; nothing if it does not fit."""
+        if form.prepared is None or form.arrays != given.arrays:
+            return _NOTHING
+        if form.scalars is not None and form.scalars.most is not None and given.length > form.scalars.most:
+            return _NOTHING
+        began = time.perf_counter()
+        try:
+            value = form.prepared.run(source, self._unlisted(displays) if form.scalars else displays)
+        except Again:
+            return _NOTHING
+        found = value if form.scalars is None else objects(value, form.scalars)
+        form.seconds, form.again = time.perf_counter() - began, True
+        return found
+
+    def _left(self, reason: str) -> object:
+        self.reason = reason
+        return _NOTHING
+
+    def _displays(
+        self, functions: Sequence[object], operands: Sequence[object], given: Iterated
+    ) -> list[Display]:
+        assert self.code is not None
+        nest = () if given.places is None else (given.places.function,)
+        places: dict[str, Sequence[object]] = {"function": functions, "operand": operands, "nest": nest}
+        arguments = ((places[kind][number] for kind, number in step.arguments) for step in self.code.steps)
+        return [(None, tuple(each), {}) for each in arguments]
+
+    def _unlisted(self, displays: Sequence[Display]) -> Sequence[Display]:
+        """Without a last `to_list`: NumPy's scalars are made of the array."""
+        return displays[:-1] if self.site.stages[-1].name == "to_list" else displays
+
+    def _compile(
+        self,
+        source: object,
+        functions: Sequence[object],
+        displays: Sequence[Display],
+        given: Iterated,
+    ) -> object:
+        assert self.code is not None
+        assert self.places is not None
+        for number, node in self.code.made.items():
+            adopt(cast(FunctionType, functions[number]).__code__, node, self.filename, self.places)
+        if given.places is not None:
+            adopt(given.places.function.__code__, given.places.node, self.filename, self.places)
+        forget_inputs()
+        trace = Trace()
+        began = time.perf_counter()
+        try:
+            reads = numpy_read(_read_from(self.site.stages, displays))
+            scalars = given.of_numpy if given.of_numpy or reads == "arrays" else None
+            if reads == "others":
+                raise NotExact("it uses NumPy, whose scalars and functions have rules of their own")
+            used = displays if scalars is None else self._unlisted(displays)
+            if not used:
+                raise NotExact("nothing is computed")
+            pairs = zip(self.site.stages, used, strict=False)
+            stages = tuple(BoundStage(site, callee, args, kwargs) for site, (callee, args, kwargs) in pairs)
+            site = replace(self.site, stages=self.site.stages[: len(used)])
+            bound = Bound(site, source, stages, ordinary=True)
+            self.look(bound)
+            bound = replace(bound, varying=self.varying)
+            driver = Driver(self.options, self.filename, trace, silent=True, scalars=scalars, tentative=True)
+            outcome = heard(lambda: driver.run_alone(bound, source))
+            if outcome.execution is None or (scalars is not None and len(outcome.loops) != 1):
+                raise NotExact("nothing of it is compiled")
+            known = outcome.loops[0].scalars if outcome.loops else None
+            value = outcome.values[0] if known is None else objects(outcome.values[0], known)
+        except (NotExact, StrictError) as error:
+            if self.varying:
+                self.without()
+                return self._compile(source, functions, displays, given)
+            self._failed += 1
+            return self._left(_sentence(error))
+        except HastegaError as error:
+            self._failed += 1
+            return self._left(str(error))
+        except Exception as error:
+            let_through(error)
+            taken_back(error)
+            return self._left(_RAISED)
+        self._failed = 0
+        self.taken(outcome)
+        self._pace.expect(outcome.execution.choice, given.length, _same_bits(outcome))
+        self._compiled += not (outcome.execution.cached and given.length >= _MANY)
+        self.reason = ""
+        seconds = time.perf_counter() - began
+        gives = may_give_them(outcome.execution.fused, all(given.arrays))
+        ready = prepared(bound, outcome, self.options, self.filename, gives)
+        if sooner_again(outcome.execution.choice):  # which has no choice to make of its own again
+            self.options = replace(self.options, on="parallel")
+        self.keep(Form(remember(outcome, trace), ready, seconds, known, given.arrays))
+        if self._pace.stays(given.length):
+            return self._left(STAYS)
+        return exact(value) if gives else value
+
+    def let_go(self, everything: bool = False) -> int:
+        """As of any pipeline; what is compiled again for that is no sign of code that changes in each run."""
+        gone = super().let_go(everything)
+        self._compiled = max(0, self._compiled - gone)
+        return gone
+
+    def tell(self, source: str, trace: Trace, quiet: bool = False) -> None:
+        """Add what the last run was to the trace of a report."""
+        if not self.reason:
+            super().tell(source, trace, quiet)
+            return
+        trace.next_group()
+        describe.describe_group([Bound(self.site, None, ())], trace)
+        describe.describe_barrier(self.site.text, Reason(self.reason, self.site.span), trace)
+        describe.describe_uncompiled("python", None, self.options, trace)
+
+
+def _read_from(stages: Sequence[StageSite], displays: Sequence[Display]) -> list[object]:
+    """Functions, and what `reduce` begins with, which its first step computes with."""
+    return [
+        each
+        for site, (_, arguments, _) in zip(stages, displays, strict=True)
+        for each in arguments
+        if callable(each) or site.name == "reduce"
+    ]
+
+
+def _same_bits(outcome: Outcome) -> bool:
+    """Whether Python's last bits are those of its loops."""
+    ran = [part.outcome.execution for part in outcome.parts if part.outcome is not None] or [
+        outcome.execution
+    ]
+    return all(each is not None and same_bits(each.compiled.fused) for each in ran)
+
+
+def _sentence(error: Exception) -> str:
+    """Without the stage: all of the code is Python's."""
+    text = str(error)
+    return text.partition(" is not compiled: ")[2] or text
+
+
+def options_for(options: Options) -> Options:
+    """The options with which ordinary code is tried: all or nothing, exactly, and once."""
+    return replace(options, strict=True, quiet=True, int_mode="exact", fast_math=False, repeat=1)
+
+
+__all__ = ["OrdinaryCode", "options_for"]

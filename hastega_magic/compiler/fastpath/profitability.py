@@ -1,0 +1,121 @@
+"""Ordinary code that Python computes sooner than the compiled loop: found out by one run of Python's, and remembered.
+
+What predictions cannot know is what Python's own code costs beside the pipeline's stages: a dict comprehension makes no
+tuples, a list of what is there already no numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import field
+
+from hastega_magic.compiler.choice.auto import Choice
+from hastega_magic.compiler.sources.long_ranges import count_of
+from hastega_magic.records import dataclass
+
+_RUNS = 3
+"""After so many compiled runs over about so many elements Python may have one: the first of them compile."""
+
+_LEAST = 10e-9
+"""Seconds for an element that no code of Python's falls below."""
+
+_DEARER = 4.0
+"""Python is not tried where it is predicted to take so many times as long."""
+
+_CLEAR = 0.8
+"""Python's part of the time, from which on it computes."""
+
+_OTHERWISE = 2.0
+"""Where Python takes so many times what it took, the work is another."""
+
+_PLAIN = frozenset({list, tuple, range})
+"""What shows to nobody that its length is asked for."""
+
+SOONER = "Python was measured to be faster over about so many elements"
+STAYS = "Python computed about so many elements before, and the loop's last bits may be others"
+
+
+@dataclass
+class _Size:
+    """Least seconds for an element, over numbers of elements that differ by a factor of four at most."""
+
+    runs: int = 0
+    ours: float = math.inf
+    theirs: float = math.inf
+    tried: bool = False
+
+
+@dataclass
+class Pace:
+    """What runs of one piece of code took for an element, compiled and as Python's own code."""
+
+    predicted: float = math.inf
+    """Of Python, for an element; infinite where that is not to be known beforehand."""
+    alike: bool = True
+    """Python's last bits were those of every loop so far: the same code may be of integers now, and of floats later."""
+    _sizes: dict[int, _Size] = field(default_factory=dict[int, _Size])
+    _rounded: set[int] = field(default_factory=set[int])
+    """Sizes over which Python, tried or taken, gave something that may have last bits."""
+    _length: int = 0
+    _by_python: bool = False
+
+    def expect(self, choice: Choice | None, length: int, same_bits: bool) -> None:
+        """What was predicted. Where a loop's last bits are others, Python is tried no more: results are to stay."""
+        python = choice.costs.python if choice is not None else None
+        self.predicted = math.inf
+        self.alike = self.alike and same_bits
+        if self.alike and choice is not None and python is not None and length:
+            self.predicted = python.seconds(choice.case) / length
+
+    def by_python(self, length: int) -> str:
+        """Why Python is to compute so many elements; "" if it is not."""
+        size = self._sizes.get(_place(length))
+        self._length, self._by_python = length, False
+        if self.stays(length):
+            return STAYS
+        if size is not None and size.tried:
+            self._by_python = size.theirs < _CLEAR * size.ours
+        elif size is not None and size.runs >= _RUNS and size.ours > _LEAST:
+            self._by_python = self.predicted < _DEARER * size.ours
+        return SOONER if self._by_python else ""
+
+    def as_before(self, sources: Sequence[object]) -> str:
+        """Why Python, which computed the last run, is to compute this one whatever these hold; "" if it is not."""
+        plain = all(type(each) in _PLAIN for each in sources)
+        return self.by_python(min(map(count_of, sources))) if plain and sources else ""
+
+    def stays(self, length: int) -> bool:
+        """Whether it is Python's for good, which has computed there what is now known to be otherwise by a loop."""
+        return not self.alike and _place(length) in self._rounded
+
+    def asked(self) -> tuple[int, bool]:
+        """How many elements the run has that was last asked for, and whether Python computes them; forgotten then."""
+        found = self._length, self._by_python
+        self._length, self._by_python = 0, False
+        return found
+
+    def took(self, seconds: float, length: int, python: bool, value: object = 0) -> None:
+        """A run took so long, and gave that."""
+        if not length:
+            return
+        place, each = _place(length), seconds / length
+        size = self._sizes.get(place)
+        if size is None:
+            size = self._sizes[place] = _Size()
+        if python and not isinstance(value, int):
+            self._rounded.add(place)
+        if not python:
+            size.runs, size.ours = size.runs + 1, min(size.ours, each)
+        elif size.tried and each > _OTHERWISE * size.theirs:
+            self._sizes.pop(place, None)
+        else:
+            size.theirs, size.tried = min(size.theirs, each), True
+
+
+def _place(length: int) -> int:
+    """One number for numbers of elements that differ by a factor of four at most."""
+    return length.bit_length() // 2
+
+
+__all__ = ["SOONER", "STAYS", "Pace"]

@@ -1,0 +1,87 @@
+"""Elements that a directly called loop stored, made a statement's value."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from hastega_magic.compiler.fastpath.direct_result import Gather, Left
+from hastega_magic.compiler.fastpath.slots import Again
+from hastega_magic.compiler.python.recover import assembled, nested
+from hastega_magic.compiler.statement import Loop
+from hastega_magic.ir.expr import Expr, Value
+from hastega_magic.ir.fused import Output
+from hastega_magic.records import changed
+from hastega_magic.runtime.objects.boxes import listed
+from hastega_magic.runtime.results import item
+from hastega_magic.runtime.sources import AnyArray
+from hastega_magic.syntax.loops.build import BoundStage
+from hastega_magic.types import Complex, Either
+
+
+def storing(output: Output, loop: Loop) -> Gather:
+    """How the statement's value is made of them."""
+    kind, fn = output.sink.kind, output.sink.fn
+    made = output.value if fn is None else fn.result
+    one = isinstance(made, Expr)
+    if loop.built.tail:
+        return partial(_assembled, output, loop)
+    match kind:
+        case "to_list" if one:
+            return _listed
+        case "to_list" if _is_tuple_of_numbers(made):
+            return _tuples
+        case "first" | "last" if one:
+            return _first
+        case "fold":
+            return lambda left: item(_only(nested(made, iter(left.arrays))))
+        case "scan" | "affine" | "cumsum":
+            return _array if one else lambda left: nested(made, iter(left.arrays))
+        case "array" if one and loop.bound.site.stages[-1].name != "astype":
+            return _array
+        case _:
+            return partial(_assembled, output, loop)
+
+
+def _is_tuple_of_numbers(value: Value) -> bool:
+    if isinstance(value, (Expr, Complex, Either)):
+        return False
+    return all(isinstance(part, Expr) for part in value)
+
+
+def _array(left: Left) -> object:
+    return left.arrays[0]
+
+
+def _listed(left: Left) -> object:
+    return listed(left.arrays[0])
+
+
+def _tuples(left: Left) -> object:
+    return list(zip(*map(listed, left.arrays), strict=True))
+
+
+def _first(left: Left) -> object:
+    return item(_only(left.arrays[0]))
+
+
+def _assembled(output: Output, loop: Loop, left: Left) -> object:
+    """As of any number of elements."""
+    pairs = zip(loop.bound.site.stages, left.displays, strict=True)
+    stages = tuple(BoundStage(site, callee, args, kwargs) for site, (callee, args, kwargs) in pairs)
+    built = changed(loop.built, view=left.view, tail=left.tail)
+    now = changed(loop, source=left.operands[0], stages=stages, built=built)
+    if output.sink.kind in ("first", "last") and not len(left.arrays[0]):
+        raise Again
+    if left.tail and loop.built.numpys:  # which Python computes from arrays that may be others now
+        raise Again
+    return assembled(output, left.arrays, now)
+
+
+def _only(array: AnyArray) -> Any:
+    if not len(array):
+        raise Again
+    return array[0]
+
+
+__all__ = ["storing"]

@@ -1,0 +1,141 @@
+"""Captured arrays and lists that are others in each run: code reads memory, and takes for granted only its kind.
+
+for turn in range(1000):
+board = range(n) |> map(lambda k: rule(board, k))    `board` is another array in each turn
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from hastega_magic.compiler.fastpath.slots import Again
+from hastega_magic.compiler.workspace import Workspace
+from hastega_magic.errors import NotCompilable
+from hastega_magic.records import dataclass
+from hastega_magic.runtime.cpu.direct import Direct
+from hastega_magic.runtime.objects import lists
+from hastega_magic.runtime.sources import AnyArray
+from hastega_magic.runtime.tables import TableColumn, described_table
+from hastega_magic.syntax.closures.captured import Captured
+
+
+@dataclass(frozen=True)
+class Varied:
+    """A captured array. `reads`: the variables that hold it, all of them the same one."""
+
+    slot: int
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    reads: tuple[Callable[[Sequence[Any]], Any], ...]
+
+    def now(self, arguments: Sequence[object]) -> AnyArray:
+        """The array of this run; Again if it is of another kind, or the variables hold several."""
+        array = self.reads[0](arguments)
+        if type(array) is not np.ndarray or array.dtype != self.dtype or array.shape != self.shape:
+            raise Again
+        flags = array.flags
+        if not (flags.c_contiguous and flags.aligned):
+            raise Again
+        for read in self.reads[1:]:
+            if read(arguments) is not array:
+                raise Again
+        return array
+
+    def enter(self, direct: Direct, arguments: Sequence[object]) -> None:
+        """Have a loop, whose lock is held, read that of this run."""
+        direct.reads(self.slot, self.now(arguments))
+
+
+@dataclass(frozen=True)
+class VariedList(Varied):
+    """A captured list of numbers, of which functions look up items alone. It may have any length."""
+
+    intake: lists.Intake
+
+    def now(self, arguments: Sequence[object]) -> AnyArray:
+        """Its numbers in this run; Again if they are of another kind, or the variables hold several."""
+        data = self.held(arguments)
+        array = np.empty(len(data), self.dtype)
+        if not data or not lists.read(data, self.intake.type, array):
+            raise Again
+        return array
+
+    def enter(self, direct: Direct, arguments: Sequence[object]) -> None:
+        """Have a loop, whose lock is held, read those of this run, in memory that is kept if they are few."""
+        data, intake = self.held(arguments), self.intake
+        count = len(data)
+        if not 0 < count <= lists.SHORT:
+            direct.reads(self.slot, self.now(arguments))
+        elif intake.read(data, count):
+            direct.points(self.slot, intake.address, intake.size, count)
+        else:
+            raise Again
+
+    def held(self, arguments: Sequence[object]) -> list[object]:
+        """The list of this run."""
+        data = self.reads[0](arguments)
+        if type(data) is not list:
+            raise Again
+        for read in self.reads[1:]:
+            if read(arguments) is not data:
+                raise Again
+        return cast("list[object]", data)
+
+
+def captured_lists(workspace: Workspace) -> list[object]:
+    """The lists of numbers among that of which functions look up items alone, and which native code can read."""
+    pairs = zip(workspace.captured, workspace.table_columns, strict=True)
+    return [
+        value
+        for value, column in pairs
+        if type(value) is list
+        and not workspace.lists[id(cast(object, value))]
+        and (type_ := lists.TYPES.get(column.data.dtype.name)) is not None
+        and lists.reader(type_) is not None
+    ]
+
+
+def captured_arrays(workspace: Workspace) -> list[AnyArray]:
+    """The arrays among what the loops of a workspace read anywhere."""
+    return [each for each in workspace.captured if type(each) is np.ndarray]
+
+
+def varied(known: Captured, workspace: Workspace) -> tuple[Varied, ...]:
+    """Those that may be others in each run."""
+    found: list[Varied] = []
+    slots = {id(value): slot for slot, value in enumerate(workspace.captured)}
+    for array in captured_arrays(workspace):
+        reads = known.arrays.get(id(array))
+        if reads:
+            found.append(Varied(slots[id(array)], array.dtype, array.shape, reads))
+    for slot, each in enumerate(workspace.captured):
+        reads = known.arrays.get(id(each))
+        if reads and type(each) is list:
+            dtype = workspace.table_columns[slot].data.dtype
+            reader = lists.reader(lists.TYPES[dtype.name])
+            assert reader is not None
+            found.append(VariedList(slot, dtype, (), reads, lists.Intake(reader)))
+    return tuple(found)
+
+
+def tables_now(
+    tables: Sequence[TableColumn], arrays: Sequence[Varied], arguments: Sequence[object]
+) -> list[TableColumn]:
+    """The captured arrays and lists of this run, by slot."""
+    now = list(tables)
+    for each in arrays:
+        data = each.held(arguments) if isinstance(each, VariedList) else each.now(arguments)
+        try:
+            found = described_table(data, now[each.slot].table.name)
+        except NotCompilable:
+            raise Again from None
+        if found.data.dtype != each.dtype:
+            raise Again
+        now[each.slot] = found
+    return now
+
+
+__all__ = ["Varied", "captured_arrays", "captured_lists", "tables_now", "varied"]
