@@ -13,7 +13,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 
-class Latest(Generic[K, V]):
+class LruCache(Generic[K, V]):
     """Values by key, the latest `most` of them. No value is None."""
 
     def __init__(self, most: int) -> None:
@@ -46,4 +46,4 @@ class Latest(Generic[K, V]):
         return tuple(self._known.values())
 
 
-__all__ = ["Latest"]
+__all__ = ["LruCache"]

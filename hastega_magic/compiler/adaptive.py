@@ -14,7 +14,7 @@ from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.workspace import Workspace
-from hastega_magic.lru import Latest
+from hastega_magic.lru import LruCache
 from hastega_magic.records import changed, dataclass
 from hastega_magic.report import units
 from hastega_magic.syntax.closures.contained import Where, is_item, variable_named, without_items
@@ -49,10 +49,10 @@ class _Known:
 
 
 @dataclass
-class Changing:
+class AdaptiveConstants:
     """The statements of a session, by their text."""
 
-    _known: Latest[str, _Known] = field(default_factory=lambda: Latest[str, _Known](_STATEMENTS))
+    _known: LruCache[str, _Known] = field(default_factory=lambda: LruCache[str, _Known](_STATEMENTS))
 
     def look(self, bound: Bound) -> Bound:
         """The statement with those of its numbers that are to be parameters."""

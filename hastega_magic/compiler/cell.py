@@ -76,7 +76,7 @@ class CellRun:
         self.awaits = awaits
         self.given, self.showing = given, showing
         self.memory = memory
-        self.nested, self.changing, self.earlier = memory.nested, memory.changing, memory.earlier
+        self.nested, self.adaptive, self.statements = memory.nested, memory.adaptive, memory.statements
         self.remembered = memory.remembered.of(text)
         self.options = options
         self.trace = Trace()
@@ -88,7 +88,7 @@ class CellRun:
         self._leaving: Site | None = None
         self.codes: _Codes = {}
         self.sites: dict[int, Site] = {}
-        self.turns = CellTurns(self.driver, self.changing, options, filename)
+        self.turns = CellTurns(self.driver, self.adaptive, options, filename)
         self.ordinary: dict[int, OrdinaryCode] = {}
         self.trace.add("cell", source=text, options=options.to_dict())
 
@@ -153,15 +153,15 @@ class CellRun:
             return
         cell, _ = self._plan()
         (item, *others), site = cell.items, self.outcomes[0].bounds[0].site
-        alike = self.earlier.alike(site)
-        if alike is None or not alike.words or others or len(cell.sites) > 1 or cell.ordinary:
+        guards = self.statements.guards(site)
+        if guards is None or not guards.words or others or len(cell.sites) > 1 or cell.ordinary:
             return
         if isinstance(item, PipelineStatement) and item.site is site:
             expression = cast(ast.Expression, site.bind_expression)
             usual = self._compiled(expression, "eval", (item.node, True))
             code = self._compiled(evaluating(expression), "eval", (item.node, "brief"))
             code = with_functions_of(usual, code)
-            brief = Brief.of(self.text, named, self.filename, self.options, item, code, alike)
+            brief = Brief.of(self.text, named, self.filename, self.options, item, code, guards)
             if brief is not None:
                 briefs.keep(brief)
 
@@ -245,7 +245,7 @@ class CellRun:
             bound, producer = self._with_value(bound, producer), None
         extended = self._as_before(bound, producer)
         if not isinstance(extended, Group):
-            matched, bound = extended, self.changing.look(bound) if extended is None else extended.bound
+            matched, bound = extended, self.adaptive.look(bound) if extended is None else extended.bound
             try:
                 extended = group_with(self.driver, self.group, bound, bound.source, producer, matched)
             except Exception:
@@ -266,7 +266,7 @@ class CellRun:
         """What is known of a statement that nothing has changed about since it ran last."""
         self.driver.current = bound
         with self.trace.phase("parse"):
-            return self.earlier.known(bound, self.group, producer, self.options, self.filename)
+            return self.statements.known(bound, self.group, producer, self.options, self.filename)
 
     def _producer(self, item: PipelineStatement) -> str | None:
         name = item.site.source_name
@@ -331,8 +331,8 @@ class CellRun:
 
     def _take(self, outcome: Outcome) -> None:
         self.outcomes.append(outcome)
-        self.changing.learn(outcome)
-        self.earlier.learn(outcome, self.options)
+        self.adaptive.learn(outcome)
+        self.statements.learn(outcome, self.options)
         for bound, value in zip(outcome.bounds, outcome.values, strict=True):
             if bound.target is not None:
                 self.namespace[bound.target] = value

@@ -26,7 +26,7 @@ from hastega_magic.compiler.sources.places import over_fields, over_places
 from hastega_magic.compiler.sources.probe import found
 from hastega_magic.compiler.sources.short_circuit import in_stretches, over_stretches
 from hastega_magic.compiler.statement import Bound, Loop, build_loop
-from hastega_magic.compiler.statement_run import UnderWay
+from hastega_magic.compiler.statement_run import StatementRun
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import (
     BeyondInt64,
@@ -48,7 +48,7 @@ from hastega_magic.syntax.values.values import ALL_PYTHONS
 from hastega_magic.trace import Trace
 
 if TYPE_CHECKING:
-    from hastega_magic.compiler.python.uncompiled import LeftOver
+    from hastega_magic.compiler.python.uncompiled import UncompiledStages
 
 
 @dataclass
@@ -93,7 +93,7 @@ class Driver:
                 value = by_python(bound, source)
             describe.describe_uncompiled("python", source, self.options, self.trace)
             return Outcome([bound], [value], [], None, number)
-        run = UnderWay(bound, source, list(bound.stages), parts=[] if bound is whole else None)
+        run = StatementRun(bound, source, list(bound.stages), parts=[] if bound is whole else None)
         if in_stretches(bound, source):
             run = over_stretches(self, bound, source)
         run.through(partial(self._instead, failed=BeyondInt64(beyond), stages=left) if beyond else self.go_on)
@@ -113,11 +113,11 @@ class Driver:
     def go_from(self, bound: Bound, value: object, place: int) -> object:
         """The statement's value, from what its first stages gave."""
         self.current, self.pictures = bound, Pictures(not self.options.quiet)
-        run = UnderWay(bound, value, list(bound.stages[place:]))
+        run = StatementRun(bound, value, list(bound.stages[place:]))
         run.through(self.go_on)
         return run.value
 
-    def go_on(self, run: UnderWay) -> None:
+    def go_on(self, run: StatementRun) -> None:
         """The longest loop over the value so far, or the stages that Python has to run."""
         bound, value, rest = run.bound, run.value, run.rest
         first = rest[0].site
@@ -158,7 +158,7 @@ class Driver:
         finally:
             del failed  # its traceback leads back to this frame, and to the arrays of those below
 
-    def _otherwise(self, run: UnderWay) -> bool:
+    def _otherwise(self, run: StatementRun) -> bool:
         """Loops over what stands for the source and its first stages; whether there is such, and it could."""
         by_field, fuse = over_fields(run.bound, run.value, run.rest), self.options.fuse
         found = by_field or (over_places(run.bound, run.value, run.rest) if fuse else None)
@@ -187,14 +187,14 @@ class Driver:
         return True
 
     def _left_to_python(
-        self, run: UnderWay, reason: Reason, stages: Sequence[BoundStage] | None = None, before: int = 0
+        self, run: StatementRun, reason: Reason, stages: Sequence[BoundStage] | None = None, before: int = 0
     ) -> None:
         if stages is None:  # NumPy's scalars are to stay what they are, up to the end
             whole = reason.text in ALL_PYTHONS or are_beside(run.value, run.rest)
             stages = run.rest if whole else (*run.rest[:before], *together(run.rest[before:]))
         self.left.barrier(run, stages, reason, before)
 
-    def _run_loop(self, run: UnderWay, loop: Loop, workspace: Workspace, reason: Reason | None) -> None:
+    def _run_loop(self, run: StatementRun, loop: Loop, workspace: Workspace, reason: Reason | None) -> None:
         """Run the loop; `reason`: why the stage behind is not in it."""
         from hastega_magic.compiler.streaming.chain import handed_on
 
@@ -234,7 +234,9 @@ class Driver:
         apart = self.looking or not (self.options.strict or self.tentative)
         return self.options.int_mode == "checked" and apart
 
-    def _looks_by_python(self, run: UnderWay, loop: Loop, workspace: Workspace, why: WideConstant) -> bool:
+    def _looks_by_python(
+        self, run: StatementRun, loop: Loop, workspace: Workspace, why: WideConstant
+    ) -> bool:
         """Whether it went on, Python having looked for elements that need a constant beyond 64 bits."""
         if not self._looks or loop.scalars is not None or workspace.unasked:
             return False
@@ -242,7 +244,7 @@ class Driver:
         run.goes_on(stored(value, loop), run.rest[len(loop.stages) :], of_loop=True)
         return True
 
-    def ran(self, run: UnderWay, loop: Loop, workspace: Workspace, execution: Execution) -> None:
+    def ran(self, run: StatementRun, loop: Loop, workspace: Workspace, execution: Execution) -> None:
         """Keep what will be told of a loop, the next one of the statement."""
         run.execution, run.compiled = execution, run.compiled or not execution.cached
         run.workspaces.append(workspace)
@@ -253,7 +255,7 @@ class Driver:
         self.warn(execution, run.bound)
 
     def _instead(
-        self, run: UnderWay, failed: Exception | None, stages: Sequence[BoundStage], compiled: bool = True
+        self, run: StatementRun, failed: Exception | None, stages: Sequence[BoundStage], compiled: bool = True
     ) -> None:
         """Go on by Python where a loop over the stages could not be built (unless `compiled`), or run.
 
@@ -305,11 +307,11 @@ class Driver:
             known[probe.number] = found(loop, probe, workspace, self.options, self.trace)
 
     @property
-    def left(self) -> LeftOver:
+    def left(self) -> UncompiledStages:
         """What Python runs of the statement."""
-        from hastega_magic.compiler.python.uncompiled import LeftOver
+        from hastega_magic.compiler.python.uncompiled import UncompiledStages
 
-        return LeftOver(self.options, self.trace, self.pictures, self.warned)
+        return UncompiledStages(self.options, self.trace, self.pictures, self.warned)
 
     def keep_texts(self, texts: list[LoopTexts], execution: Execution, loop: Loop) -> None:
         """The listings of one of several loops, made at once: its arrays are not kept for them."""

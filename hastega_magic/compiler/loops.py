@@ -22,7 +22,7 @@ from hastega_magic.ir.kernel import Assume, Kernel
 from hastega_magic.ir.origins import themselves
 from hastega_magic.ir.pipeline import Pipeline
 from hastega_magic.ir.schedule import UNTUNED, Tuned
-from hastega_magic.lru import Latest
+from hastega_magic.lru import LruCache
 from hastega_magic.passes.infer import Leaves
 from hastega_magic.passes.pipelines import ANALYSIS, CPU, FUSE, Pass, State
 from hastega_magic.passes.recurrence import carried_fit
@@ -155,7 +155,7 @@ def _seems_within(columns: Sequence[Column], assume: Assume) -> bool:
 _CACHE: OrderedDict[bytes, CompiledLoop] = OrderedDict()
 _CACHE_SIZE = 1024
 """Loops, of some 0.1 MB each; a cell that has more is compiled anew in each of its runs."""
-_TOO_DEEP: Latest[bytes, int] = Latest(256)
+_TOO_DEEP: LruCache[bytes, int] = LruCache(256)
 """Loops whose analysis went deeper than so many calls, which were left to it."""
 _NESTED = "the expressions of an element are nested too deeply for its compiler"
 _ENDS_MATTER: set[bytes] = set()

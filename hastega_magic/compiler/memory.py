@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from hastega_magic.compiler.adaptive import Changing
+from hastega_magic.compiler.adaptive import AdaptiveConstants
 from hastega_magic.compiler.comparing.remembered import Remembered
 from hastega_magic.compiler.fastpath.brief import Briefs
 from hastega_magic.compiler.fastpath.hooks import PIPES, Hooks
-from hastega_magic.compiler.fastpath.statement_cache import Earlier
+from hastega_magic.compiler.fastpath.statement_cache import StatementCache
 from hastega_magic.records import dataclass
 
 if TYPE_CHECKING:
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 class Memory:
     """All of it; each session has its own, but for pipes."""
 
-    changing: Changing = field(default_factory=Changing)
+    adaptive: AdaptiveConstants = field(default_factory=AdaptiveConstants)
     """Numbers that statements capture."""
-    earlier: Earlier = field(default_factory=Earlier)
+    statements: StatementCache = field(default_factory=StatementCache)
     """Statements that ran as one loop."""
     hooks: Hooks = field(default_factory=Hooks)
     """What the code of cells calls."""

@@ -16,7 +16,7 @@ from hastega_magic.records import changed, dataclass
 if TYPE_CHECKING:
     from hastega_magic.compiler.fastpath.group_cache import Expected
     from hastega_magic.compiler.python.lockstep import Behind
-    from hastega_magic.compiler.statement_run import UnderWay
+    from hastega_magic.compiler.statement_run import StatementRun
 
 
 @dataclass
@@ -70,7 +70,7 @@ class Outcome:
     """Whether its loops handed their elements on: what they left out, as `take` asks, is in no loop."""
 
     @classmethod
-    def broken(cls, run: UnderWay, loop: Loop, workspace: Workspace, group: int) -> Outcome | None:
+    def broken(cls, run: StatementRun, loop: Loop, workspace: Workspace, group: int) -> Outcome | None:
         """That of a statement whose last loop has met an element that raised; None where loops are not all of it.
 
         Also where that loop did not run.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class UnderWay:
+class StatementRun:
     """A statement that runs alone: the value so far, the stages that are left, and the loops that ran.
 
     `waiting`: why the next stage could not join the last loop. `execution` is the last loop's, `workspaces`
@@ -107,7 +107,7 @@ class UnderWay:
 
         return self.looped or Before(self.given, ())
 
-    def through(self, go_on: Callable[[UnderWay], None]) -> None:
+    def through(self, go_on: Callable[[StatementRun], None]) -> None:
         """Go on until no stage is left. An array without elements that Python made has the type that loops give."""
         bound, source, stages = self.bound, self.value, tuple(self.rest)
         while self.rest:
@@ -126,4 +126,4 @@ class UnderWay:
         )
 
 
-__all__ = ["UnderWay"]
+__all__ = ["StatementRun"]

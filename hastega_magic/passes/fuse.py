@@ -21,7 +21,7 @@ from hastega_magic.ir.fused import Effect, Fused, Output
 from hastega_magic.ir.loop import everything, gated, iteration, loops_in
 from hastega_magic.ir.origins import UNNAMED
 from hastega_magic.ir.pipeline import Fn, Pipeline, Source, Stage, Table
-from hastega_magic.lru import Latest
+from hastega_magic.lru import LruCache
 from hastega_magic.records import changed, dataclass
 from hastega_magic.types import BOOL, INT, Complex
 
@@ -106,7 +106,7 @@ class _Made:
     sources: Sequence[Source]
 
 
-_made: Latest[object, _Made] = Latest(64)
+_made: LruCache[object, _Made] = LruCache(64)
 """Loops of groups that were fused lately: cells run again and again."""
 
 

@@ -6,10 +6,9 @@ import xml.etree.ElementTree as ET
 from dataclasses import replace
 from html.parser import HTMLParser
 
-from hastega_magic.report import listing_html
 import pytest
 
-from hastega_magic.report import Report, breakeven, charts, html, listing
+from hastega_magic.report import Report, breakeven, charts, html, listing, listing_html
 from hastega_magic.report.model import Code, Phase, PipelineReport
 
 VOID = {"img", "br"}

@@ -124,7 +124,7 @@ def test_what_was_found_for_other_loops_does_not_stand_in_the_way(untaught: Any,
         assert session.namespace.pop("t") == expected(1_000_000)
     assert short == [True] * 5
     (brief,) = session.memory.briefs._known.values()
-    made, backend = brief.alike.execution.compiled, backend_of(replace(QUIET, on="parallel"))
+    made, backend = brief.guards.execution.compiled, backend_of(replace(QUIET, on="parallel"))
     schedule_store.keep(tuning_key(made.structure, made.state.large, QUIET, backend), finding)
     for there, enough in ((LAZY, True), (HOST, False), (HOST, True)):
         untaught(there)

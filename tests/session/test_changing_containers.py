@@ -2,13 +2,13 @@
 
 import math
 
-from hastega_magic.compiler.fastpath import recompilation
 import numpy as np
 import pytest
 
 from hastega_magic import hastega, pipe
 from hastega_magic.compiler import loops
 from hastega_magic.compiler.choice import costs
+from hastega_magic.compiler.fastpath import recompilation
 from hastega_magic.compiler.fastpath.repeated import Repeated
 from hastega_magic.compiler.run import FOR_ITSELF
 from hastega_magic.session import Options, Session

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from hastega_magic.compiler.python import instrumented
 import pytest
 
+from hastega_magic.compiler.python import instrumented
 from hastega_magic.session import Options, Session
 
 FUNCTIONS = """

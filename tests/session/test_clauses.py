@@ -3,12 +3,12 @@
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
-from hastega_magic.compiler.sources import short_circuit
 import numpy as np
 import pytest
 from outcomes import outcome, sequence
 
 from hastega_magic.compiler.fastpath import ordinary
+from hastega_magic.compiler.sources import short_circuit
 from hastega_magic.decorator import hastega
 from hastega_magic.session import Options, Session
 

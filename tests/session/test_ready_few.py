@@ -10,12 +10,11 @@ import struct
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 
-from hastega_magic.compiler.fastpath import direct_loop
 import numpy as np
 import pytest
 from battery import some
 
-from hastega_magic.compiler.fastpath import gathering
+from hastega_magic.compiler.fastpath import gathering, small_loop
 from hastega_magic.compiler.fastpath.repeated import Repeated
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.runtime.cpu.direct import MOST
@@ -218,7 +217,7 @@ def test_sizes_beyond_a_call_of_its_own(stages):
 
 def test_a_loop_before_over_many_elements_is_not_run_again(monkeypatch):
     """It may end early, at the first element that is looked for."""
-    monkeypatch.setattr(direct_loop, "run_loops", None)
+    monkeypatch.setattr(small_loop, "run_loops", None)
     repeated = function("take_while(lambda x: x < 9) |> sum")
     for _ in range(3):
         assert repeated(np.arange(MOST + 1), None) == 36

@@ -220,7 +220,7 @@ def test_an_interrupt_shows_no_frame_of_a_stub(monkeypatch):
 
     def breaking(*given):
         found = make(*given)
-        found.__globals__["Left"] = interrupted
+        found.__globals__["DirectResult"] = interrupted
         return found
 
     monkeypatch.setattr(prepared, "stub", breaking)

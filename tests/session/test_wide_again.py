@@ -3,7 +3,7 @@
 import pytest
 
 from hastega_magic.errors import BeyondInt64, IntegerOverflowWarning
-from hastega_magic.lru import Latest
+from hastega_magic.lru import LruCache
 from hastega_magic.runtime.objects import wide
 from hastega_magic.runtime.python_calls import Noted
 from hastega_magic.runtime.sources import Column, of_list
@@ -33,7 +33,7 @@ def converted(monkeypatch):
         counts.extend([stop - start] if isinstance(self.data, (list, tuple)) else [])
         return found
 
-    monkeypatch.setattr(wide, "_places", Latest(64))  # other tests' sources have the same name
+    monkeypatch.setattr(wide, "_places", LruCache(64))  # other tests' sources have the same name
     monkeypatch.setattr(Column, "_converted", noted)
     monkeypatch.setattr(Column, "_read", noting)
     return counts

@@ -8,11 +8,11 @@ from dataclasses import asdict, field, replace
 from datetime import date
 from typing import Any
 
-from hastega_magic.compiler.choice import schedule_store
 import numpy as np
 
 from hastega_magic.compiler.backend_opencl import OpenCl
 from hastega_magic.compiler.backends import Backend, Cpu, Job
+from hastega_magic.compiler.choice import schedule_store
 from hastega_magic.compiler.choice.schedule_store import Finding, Timed
 from hastega_magic.compiler.loops import Body, CompiledLoop, tuning_key
 from hastega_magic.compiler.options import Options

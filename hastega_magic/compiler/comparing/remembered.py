@@ -11,7 +11,7 @@ import numpy as np
 
 from hastega_magic.compiler.comparing.baselines import Baseline
 from hastega_magic.compiler.outcome import Outcome
-from hastega_magic.lru import Latest
+from hastega_magic.lru import LruCache
 from hastega_magic.records import changed, dataclass
 from hastega_magic.syntax.closures.captured import Captured, captured
 
@@ -65,7 +65,7 @@ class Cell:
     """
 
     def __init__(self) -> None:
-        self._runs: Latest[tuple[str, int], _Run] = Latest(_LOOPS)
+        self._runs: LruCache[tuple[str, int], _Run] = LruCache(_LOOPS)
         self.idle = 0
         """Cells that have begun since it was asked for."""
 
@@ -98,7 +98,7 @@ class Remembered:
     """The cells of a session that ran last, by text."""
 
     def __init__(self) -> None:
-        self._cells: Latest[str, Cell] = Latest(_CELLS)
+        self._cells: LruCache[str, Cell] = LruCache(_CELLS)
         self._holding: dict[str, Cell] = {}
         """Those that may hold the user's data."""
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from hastega_magic.compiler.execute import Execution
-from hastega_magic.compiler.fastpath.direct_result import Gather, Left
+from hastega_magic.compiler.fastpath.direct_result import DirectResult, Gather
 from hastega_magic.compiler.fastpath.slots import Again
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.run import run_loops
@@ -63,7 +63,7 @@ def _places(fused: Fused) -> Sequence[tuple[str, int, str]]:
 
 
 def _place(pick: Callable[[AnyArray], np.intp]) -> Gather:
-    def found(left: Left) -> object:
+    def found(left: DirectResult) -> object:
         (array,) = left.arrays
         if not len(array):
             raise Again

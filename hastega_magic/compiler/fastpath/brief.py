@@ -19,7 +19,7 @@ from hastega_magic.compiler.backends import Backend, forget_inputs
 from hastega_magic.compiler.choice.standing import Standing
 from hastega_magic.compiler.comparing.kept import Loops, is_whole, keep
 from hastega_magic.compiler.execute import Execution, threads_of
-from hastega_magic.compiler.fastpath.guards import Again, Alike, Display
+from hastega_magic.compiler.fastpath.guards import Again, Display, RunGuards
 from hastega_magic.compiler.fastpath.hooks import Displayed
 from hastega_magic.compiler.loops import still_cached
 from hastega_magic.compiler.options import Options
@@ -28,7 +28,7 @@ from hastega_magic.compiler.reporting import describe
 from hastega_magic.compiler.statement import Bound, bound_of
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.ir.schedule import BLOCK
-from hastega_magic.lru import Latest
+from hastega_magic.lru import LruCache
 from hastega_magic.records import changed, dataclass
 from hastega_magic.runtime.columnar import NullsError
 from hastega_magic.syntax.loops.build import BoundStage
@@ -38,7 +38,7 @@ from hastega_magic.syntax.site import Site
 from hastega_magic.trace import Trace
 
 if TYPE_CHECKING:
-    from hastega_magic.compiler.fastpath.threaded import Spreading
+    from hastega_magic.compiler.fastpath.threaded import ThreadedLoop
 
 _CELLS = 64
 """Cells that are remembered."""
@@ -99,8 +99,8 @@ class Brief:
     stages: frozenset[str]
     item: PipelineStatement
     code: CodeType
-    alike: Alike
-    spreading: Spreading
+    guards: RunGuards
+    threaded: ThreadedLoop
     standing: Standing | None
     misses: int = 0
 
@@ -113,22 +113,22 @@ class Brief:
         options: Options,
         item: PipelineStatement,
         code: CodeType,
-        alike: Alike,
+        guards: RunGuards,
     ) -> Brief | None:
         """The cell, made ready; None where its result is put together otherwise."""
         from hastega_magic.compiler.fastpath.gathering import gathering
 
-        if gathering(alike.execution, options, alike.loop) is None:
+        if gathering(guards.execution, options, guards.loop) is None:
             return None
-        from hastega_magic.compiler.fastpath.threaded import spreading
+        from hastega_magic.compiler.fastpath.threaded import threaded_loop
 
-        ran = spreading(alike.execution, alike.slots, alike.loop, options)
+        ran = threaded_loop(guards.execution, guards.slots, guards.loop, options)
         stages = frozenset(stage.name for stage in item.site.stages)
         if ran is None:
             return None
         auto = options.on == "auto"
-        standing = Standing(alike.execution.compiled, alike.loop, options) if auto else None
-        return cls(text, named, filename, options, stages, item, code, alike, ran, standing)
+        standing = Standing(guards.execution.compiled, guards.loop, options) if auto else None
+        return cls(text, named, filename, options, stages, item, code, guards, ran, standing)
 
     def is_for(self, named: str | None, namespace: dict[str, Any], options: Options) -> bool:
         """Whether the cell means the same there."""
@@ -141,7 +141,7 @@ class Brief:
 
     def run(self, namespace: dict[str, Any]) -> Run | Given:
         """Evaluate the source and the arguments, run the loop if it fits, and assign its result; raises nothing."""
-        self.spreading.rouse()
+        self.threaded.rouse()
         try:
             given: Displayed = eval(self.code, namespace)
             source, displays = given
@@ -150,8 +150,8 @@ class Brief:
         self.misses += 1
         began = time.perf_counter()
         try:
-            operands, arguments, length = self.alike.fitting(source, displays)
-            backend, threads = self.alike.execution.backend, 0
+            operands, arguments, length = self.guards.fitting(source, displays)
+            backend, threads = self.guards.execution.backend, 0
             if self.standing is not None:
                 backend = self.standing.backend(length)
                 if backend is None:
@@ -159,7 +159,7 @@ class Brief:
                     return Given(source, displays)
                 threads = backend.threads
             fitted = time.perf_counter()
-            ran = self.spreading.run(self.alike.words, operands, arguments, displays, length, threads)
+            ran = self.threaded.run(self.guards.words, operands, arguments, displays, length, threads)
         except (Again, NullsError):
             return Given(source, displays)
         except BaseException as error:
@@ -186,7 +186,7 @@ class Brief:
 
     def _ran(self, backend: Backend, length: int) -> Execution:
         """The run of a back end as the usual way leaves it."""
-        ran = self.alike.execution
+        ran = self.guards.execution
         on = ran.on if self.standing is None else backend.name
         threads = threads_of(backend, ran.job, -(-length // BLOCK))
         return changed(ran, backend=backend, on=on, length=length, threads=threads, cached=True)
@@ -197,9 +197,9 @@ class Brief:
         `phases`: seconds until the loop was found to fit, until native code began, in it, and since. `written`: bytes
         of an array that it gave.
         """
-        trace, ran, site = Trace(), self.alike.execution, self.item.site
+        trace, ran, site = Trace(), self.guards.execution, self.item.site
         stages = tuple(BoundStage(each, None, (), {}) for each in site.stages)
-        measurable = is_whole(self.alike.loop)
+        measurable = is_whole(self.guards.loop)
         trace.add("cell", source=self.text, options=self.options.to_dict(), measurable=measurable)
         read = sum(each.fresh for each in ran.fused.sources)
         for name, seconds in zip(("parse", "convert_in", "kernel", "convert_out"), phases, strict=True):
@@ -223,7 +223,7 @@ class Brief:
         """What is kept of a run for who wants to see it again."""
         workspace = Workspace(self.filename)
         bound = changed(bound_of(self.item.site, source, displays), target=self.item.target)
-        loop, fused = self.alike.over(operands, arguments, bound, workspace)
+        loop, fused = self.guards.over(operands, arguments, bound, workspace)
         now = changed(self._ran(backend, length), fused=fused)
         return keep([Outcome([bound], [None], [loop], now, 0, workspace)], self.options, self.filename)
 
@@ -248,14 +248,14 @@ def with_functions_of(usual: CodeType, code: CodeType) -> CodeType:
 class Briefs:
     """The cells of a session, by their text."""
 
-    _known: Latest[str, Brief] = field(default_factory=lambda: Latest[str, Brief](_CELLS))
+    _known: LruCache[str, Brief] = field(default_factory=lambda: LruCache[str, Brief](_CELLS))
 
     def of(self, text: str, named: str | None, namespace: dict[str, Any], options: Options) -> Brief | None:
         """The cell, where it may be run so."""
         known = self._known.get(text)
         if known is None or known.misses >= _MISSES or not known.is_for(named, namespace, options):
             return None
-        return known if still_cached(known.alike.execution.compiled) else None
+        return known if still_cached(known.guards.execution.compiled) else None
 
     def wants(self, text: str, named: str | None, namespace: dict[str, Any], options: Options) -> bool:
         """Whether a cell may be one to be run so, and is not known."""
@@ -267,7 +267,7 @@ class Briefs:
         if known is None or not known.is_for(named, namespace, options):
             return True
         outdated = known.standing is not None and known.standing.outdated
-        return known.misses < _MISSES and (outdated or not still_cached(known.alike.execution.compiled))
+        return known.misses < _MISSES and (outdated or not still_cached(known.guards.execution.compiled))
 
     def keep(self, brief: Brief) -> None:
         """Know it from now on."""

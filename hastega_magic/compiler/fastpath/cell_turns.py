@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from hastega_magic.compiler.adaptive import Changing
+from hastega_magic.compiler.adaptive import AdaptiveConstants
 from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.driver import Driver
 from hastega_magic.compiler.fastpath.guards import Display
@@ -35,7 +35,7 @@ class CellTurns:
     """The pipelines of one cell that ran so. The report tells of the first run of each, and counts the others."""
 
     driver: Driver
-    changing: Changing
+    adaptive: AdaptiveConstants
     options: Options
     filename: str
     _known: dict[int, _Known] = field(default_factory=dict[int, "_Known"])
@@ -74,7 +74,7 @@ class CellTurns:
         """The first run that gives a value; `known`: the first one of those that raised."""
         if known is not None:
             known.repeated.fail(source, stages)
-        bound = self.driver.current = self.changing.look(bound_of(site, source, stages))
+        bound = self.driver.current = self.adaptive.look(bound_of(site, source, stages))
         # A driver of its own: a function that another pipeline calls may hold it, which goes on then.
         trace = self.driver.trace
         own, group = Driver(self.options, self.filename, trace, self.driver.wanted), trace.group
@@ -99,7 +99,7 @@ class CellTurns:
             trace.group = group
         if known is not None:
             self._raised.append(known)
-        self.changing.learn(outcome)
+        self.adaptive.learn(outcome)
         repeated.ran(bound, outcome)
         self._known[site.id] = _Known(outcome.group, Bound(site, None, ()), repeated)
         return outcome.values[0]
@@ -108,7 +108,7 @@ class CellTurns:
         """Count the runs for the report, and tell of numbers that changed."""
         for group, bound, turns, gave in (*self._raised, *self._known.values()):
             if turns.runs > 1:
-                self.changing.seen(bound.site.text, turns.varying)
+                self.adaptive.seen(bound.site.text, turns.varying)
                 often = f"ran {turns.runs} times in the cell"
                 if not gave:
                     often = f"raised in each of its first {turns.runs} runs"

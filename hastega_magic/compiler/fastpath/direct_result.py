@@ -13,7 +13,7 @@ from hastega_magic.syntax.loops.loop import View
 
 
 @dataclass(slots=True)
-class Left:
+class DirectResult:
     """What a run left: in its memory and in result arrays; and what it was given.
 
     `view`, `tail`: which elements it used, and how many are left for a shorter chunk.
@@ -27,7 +27,7 @@ class Left:
     tail: int
 
 
-Gather = Callable[[Left], object]
+Gather = Callable[[DirectResult], object]
 """From what a run left to its value; Again where another way has to find that."""
 
-__all__ = ["Gather", "Left"]
+__all__ = ["DirectResult", "Gather"]

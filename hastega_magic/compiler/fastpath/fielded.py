@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, cast
 
-from hastega_magic.compiler.fastpath.guards import Again, Alike, Display
+from hastega_magic.compiler.fastpath.guards import Again, Display, RunGuards
 from hastega_magic.compiler.fastpath.slots import Number
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome, Part
@@ -26,9 +26,9 @@ class Fielded:
     prepared: Prepared
 
     @property
-    def alike(self) -> Alike:
+    def guards(self) -> RunGuards:
         """What decides whether it fits."""
-        return self.prepared.alike
+        return self.prepared.guards
 
     @property
     def numbers(self) -> tuple[Number, ...]:
@@ -85,7 +85,7 @@ def _prepared(
     bound: Bound, outcome: Outcome, options: Options, filename: str, mends: bool
 ) -> Prepared | Fielded | None:
     alone = outcome.parts[0] if len(outcome.parts) == 1 else None
-    from hastega_magic.compiler.fastpath.prepared import prepare
+    from hastega_magic.compiler.fastpath.prepare import prepare
 
     if alone is None and len(outcome.bounds) == 1 and len(outcome.bounds[0].stages) > len(bound.stages):
         found = prepare(outcome.bounds[0], outcome, options, filename, mends)  # an element raised
@@ -99,7 +99,7 @@ def _prepared(
 def of_part(part: Part, outcome: Outcome, options: Options, filename: str) -> Prepared | Fielded | None:
     """The same of a part that was one loop."""
     (over,) = outcome.bounds
-    from hastega_magic.compiler.fastpath.prepared import prepare
+    from hastega_magic.compiler.fastpath.prepare import prepare
 
     found = prepare(over, outcome, options, filename)
     return found if found is None or len(over.stages) == len(part.bound.stages) else Fielded(found)

@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 
 from hastega_magic.compiler.execute import Execution
-from hastega_magic.compiler.fastpath.direct_result import Gather, Left
+from hastega_magic.compiler.fastpath.direct_result import DirectResult, Gather
 from hastega_magic.compiler.fastpath.extremes import FUNCTIONS, Extreme, extreme_of, made
 from hastega_magic.compiler.fastpath.slots import Again
 from hastega_magic.compiler.fastpath.storing import storing
@@ -101,7 +101,7 @@ def _total(output: Output, folds: Sequence[int]) -> Gather:
 def _reduction(output: Output, folds: Sequence[int], loop: Loop, options: Options) -> Gather:
     """A reduction that needs no element again, as of any number of blocks."""
 
-    def found(left: Left) -> object:
+    def found(left: DirectResult) -> object:
         blocks, partials = left.direct.blocks, left.direct.folded()
         status = np.zeros(blocks, np.uint8)
         result = LoopResult(left.direct.length, [], partials, status, _NO_COUNTS, (), blocks_run=blocks)
@@ -114,17 +114,17 @@ def _reduction(output: Output, folds: Sequence[int], loop: Loop, options: Option
     return found
 
 
-def _counted(left: Left) -> object:
+def _counted(left: DirectResult) -> object:
     direct = left.direct
     return sum(direct.partials[0][: direct.blocks])
 
 
-def _any(left: Left) -> object:
+def _any(left: DirectResult) -> object:
     direct = left.direct
     return any(direct.partials[0][: direct.blocks])
 
 
-def _all(left: Left) -> object:
+def _all(left: DirectResult) -> object:
     direct = left.direct
     return all(direct.partials[0][: direct.blocks])
 
@@ -132,7 +132,7 @@ def _all(left: Left) -> object:
 def _int_sum(folds: Sequence[int], weights: Sequence[int]) -> Gather:
     parts = list(zip(folds, weights or (1,), strict=False))
 
-    def total(left: Left) -> Any:
+    def total(left: DirectResult) -> Any:
         direct, found = left.direct, 0
         for number, weight in parts:
             words = direct.partials[number][: 2 * direct.blocks]
@@ -151,7 +151,7 @@ def _single(value: Expr | Complex, folds: Sequence[int], *, mean: bool) -> Gathe
         total = _float_sum(folds, np.float32)
         total = _of_some(total, folds[-1], mean=True) if mean else total
 
-    def found(left: Left) -> object:
+    def found(left: DirectResult) -> object:
         number: Any = total(left)
         return number if type(number) is int else type_(number)  # of no elements Python has an int
 
@@ -162,7 +162,7 @@ def _float_sum(folds: Sequence[int], dtype: type[np.floating[Any]] = np.float64)
     """`dtype`: of the elements, in which partial results are added up, too."""
     value, count = folds  # of which every kind has both
 
-    def total(left: Left) -> Any:
+    def total(left: DirectResult) -> Any:
         direct = left.direct
         blocks = direct.blocks
         if not any(direct.partials[count][:blocks]):
@@ -179,7 +179,7 @@ def _float_prod(folds: Sequence[int], loop: Loop) -> Gather:
     *stages, _ = (stage.name for stage in loop.bound.site.stages)
     python_too = FUNCTIONS.issuperset(stages)
 
-    def product(left: Left) -> object:
+    def product(left: DirectResult) -> object:
         direct = left.direct
         blocks = direct.blocks
         if not any(direct.partials[count][:blocks]):
@@ -197,7 +197,7 @@ def _float_prod(folds: Sequence[int], loop: Loop) -> Gather:
 
 
 def _int_prod(number: int) -> Gather:
-    def product(left: Left) -> object:
+    def product(left: DirectResult) -> object:
         direct = left.direct
         words = direct.partials[number][: 2 * direct.blocks]
         pairs = zip(words[::2], words[1::2], strict=True)
@@ -216,7 +216,7 @@ def _of_some(
 ) -> Gather:
     """A total of one element at least or behind an initial value, or the mean."""
 
-    def found(left: Left) -> object:
+    def found(left: DirectResult) -> object:
         direct = left.direct
         count = sum(direct.partials[counts][: direct.blocks])
         if not count:
@@ -233,7 +233,7 @@ def _index(pick: Callable[[list[Any]], Any], folds: Sequence[int]) -> Gather:
     """The number of an element; None where there is none."""
     value, count = folds
 
-    def found(left: Left) -> object:
+    def found(left: DirectResult) -> object:
         blocks, partials = left.direct.blocks, left.direct.partials
         if blocks == 1:
             return partials[value][0] if partials[count][0] else None
@@ -249,7 +249,7 @@ def _complex(folds: Sequence[int], *, mean: bool, dtype: type[np.floating[Any]] 
     *parts, counts = folds
     real, imag = (_float_sum((part, counts), dtype) for part in parts)
 
-    def found(left: Left) -> object:
+    def found(left: DirectResult) -> object:
         count = sum(left.direct.partials[counts][: left.direct.blocks])
         if not count:
             raise Again
@@ -264,7 +264,7 @@ def _mixed(folds: Sequence[int], *, mean: bool) -> Gather:
     low, ints, high, floats = folds
     of_ints, of_floats = _int_sum((low,), ()), _float_sum((high, floats))
 
-    def found(left: Left) -> object:
+    def found(left: DirectResult) -> object:
         blocks, partials = left.direct.blocks, left.direct.partials
         real = sum(partials[floats][:blocks])
         count = real + sum(partials[ints][:blocks])
@@ -282,7 +282,7 @@ def _spread(kind: str, folds: Sequence[int], ddof: float) -> Gather:
     """Var or std, of squared distances from the mean."""
     total, counts = _float_sum(folds), folds[-1]
 
-    def found(left: Left) -> object:
+    def found(left: DirectResult) -> object:
         count = sum(left.direct.partials[counts][: left.direct.blocks])
         if count <= ddof:
             raise Again
@@ -294,7 +294,7 @@ def _spread(kind: str, folds: Sequence[int], ddof: float) -> Gather:
 def _extreme(extreme: Extreme, folds: Sequence[int]) -> Gather:
     value, count = folds
 
-    def found(left: Left) -> object:
+    def found(left: DirectResult) -> object:
         blocks, partials = left.direct.blocks, left.direct.partials
         return extreme.of(
             partials[value][:blocks], partials[count][:blocks], left.operands, left.displays, left.view

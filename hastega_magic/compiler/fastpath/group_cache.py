@@ -78,7 +78,7 @@ class Member:
 
 
 @dataclass(frozen=True)
-class Together:
+class CachedGroup:
     """The statements of a group, and what compiling them gave."""
 
     members: tuple[Member, ...]
@@ -95,7 +95,7 @@ class Together:
 class Expected:
     """How far a run has come in a group that an earlier run had. `sources`: of this run, and what they were called."""
 
-    group: Together
+    group: CachedGroup
     place: int = 0
     length: int = 0
     sources: dict[Key, Source] = field(default_factory=dict[Key, Source])
@@ -160,7 +160,7 @@ class Matched:
     expected: Expected
 
 
-def together(outcome: Outcome) -> Together | None:
+def together(outcome: Outcome) -> CachedGroup | None:
     """What to remember of a group; None where one of its statements was no plain loop on the CPU, or holds data."""
     execution, workspace = outcome.execution, outcome.workspace
     if execution is None or execution.fell_back or execution.warnings or workspace is None:
@@ -190,7 +190,7 @@ def together(outcome: Outcome) -> Together | None:
         return None
     large = min(each.length for each, _ in described.values()) >= STREAMED
     kept = changed(execution, values=[], columns=[], job=without_cell(execution), choice=None)
-    return Together(tuple(members), kept, large)
+    return CachedGroup(tuple(members), kept, large)
 
 
 def _member(
@@ -236,4 +236,4 @@ def _member(
     )
 
 
-__all__ = ["Expected", "Matched", "Together", "together"]
+__all__ = ["CachedGroup", "Expected", "Matched", "together"]

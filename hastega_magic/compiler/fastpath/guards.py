@@ -64,7 +64,7 @@ Shape = tuple[tuple[bool, int, tuple[str, ...]], ...]
 
 
 @dataclass
-class Alike:
+class RunGuards:
     """A statement that one loop on the CPU computed, without its data."""
 
     captured: Captured
@@ -263,12 +263,12 @@ def sources(bound: Bound) -> list[object]:
     ]
 
 
-def alike(
-    bound: Bound, outcome: Outcome, *, few: bool = False, mended: bool = False, free: Collection[Where] = ()
-) -> Alike | None:
+def guards_of(
+    bound: Bound, outcome: Outcome, *, small: bool = False, mended: bool = False, free: Collection[Where] = ()
+) -> RunGuards | None:
     """What decides whether the loop of this outcome fits again; None where it was not one whole loop on the CPU.
 
-    `few`: it is only to be called directly, over few elements, which may be any of its sources'. `mended`: also where
+    `small`: it is only to be called directly, over few elements, which may be any of its sources'. `mended`: also where
     Python had to help. `free`: arguments that are looked at in each run, and not part of the loop.
     """
     execution, workspace = outcome.execution, outcome.workspace
@@ -296,7 +296,7 @@ def alike(
     # What a result is combined with stands in the loop, unless somebody sees to it.
     combined = {beginning_of(bound.stages[-1].site)} if loop.built.initial else set[Where]()
     given_ones = (given_ones - combined) | {*free}
-    arrays, lists = captured_arrays(workspace), captured_lists(workspace) if few else []
+    arrays, lists = captured_arrays(workspace), captured_lists(workspace) if small else []
     known = captured(
         arguments, given_ones, arrays=arrays, numpys=loop.built.numpys, lists=lists, places=places(bound)
     )
@@ -320,7 +320,7 @@ def alike(
         slots = tuple(each for each in found if isinstance(each, Slot))
         numbers = tuple(each for each in found if isinstance(each, Number))
         words = tuple(Whole(each) if isinstance(each, Slot) else Varying(each) for each in found)
-    elif few:
+    elif small:
         slots, numbers = checks(operands, owned[0], workspace), tuple(all_numbers.values())
         words = readings(operands, owned[0], all_numbers, workspace, execution, loop)
     elif stretches := stretches_of(owned[0], workspace, execution, loop):
@@ -328,14 +328,14 @@ def alike(
         words = readings_of(stretches, slots, execution)
     if slots is None or words is None:
         return None
-    placed = places_of(operands, owned[0], workspace, loop.built.view) if few and found is None else None
+    placed = places_of(operands, owned[0], workspace, loop.built.view) if small and found is None else None
     numbered = {id(stage): number for number, stage in enumerate(loop.stages)}
     if any(id(owner) not in numbered for owner in loop.built.owners):
         return None
     owners = tuple(numbered[id(owner)] for owner in loop.built.owners)
     job = without_cell(execution)
     large = min(each.length for each in execution.fused.sources) >= STREAMED
-    return Alike(
+    return RunGuards(
         known,
         shape_of(bound),
         slots,
@@ -367,6 +367,19 @@ def raises_before_zip(pipeline: Pipeline) -> bool:
 
 
 __all__ = [
-    "BESIDE", "Again", "Alike", "Display", "Shape", "alike", "arguments_of", "bare", "given", "places",
-    "raises_before_zip", "renewed", "same_twins", "shape_of", "sources",
+    "BESIDE",
+    "Again",
+    "Display",
+    "RunGuards",
+    "Shape",
+    "arguments_of",
+    "bare",
+    "given",
+    "guards_of",
+    "places",
+    "raises_before_zip",
+    "renewed",
+    "same_twins",
+    "shape_of",
+    "sources",
 ]  # fmt: skip

@@ -21,14 +21,14 @@ from hastega_magic.compiler.fastpath.cell_turns import CellTurns
 from hastega_magic.compiler.fastpath.guards import Display
 from hastega_magic.compiler.fastpath.handoff import lay, taken
 from hastega_magic.forking import held_while_forking
-from hastega_magic.lru import Latest
+from hastega_magic.lru import LruCache
 from hastega_magic.syntax.site import BIND, BOXED, LAID, RUN, TAKEN, TRY, WORTH, Site
 
 if TYPE_CHECKING:
     from hastega_magic.compiler.fastpath.ordinary import OrdinaryCode
     from hastega_magic.compiler.fastpath.repeated import Repeated
 
-PIPES: Latest[tuple[object, ...], Repeated] = Latest(64)
+PIPES: LruCache[tuple[object, ...], Repeated] = LruCache(64)
 """Pipelines of the explicit form, by where they are made and run. What they hold is let go of, too."""
 
 

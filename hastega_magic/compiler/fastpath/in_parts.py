@@ -28,13 +28,8 @@ from hastega_magic.compiler.python.empty import is_empty, typed
 from hastega_magic.compiler.python.lockstep import Before, Behind, Known
 from hastega_magic.compiler.python.uncompiled import by_python
 from hastega_magic.compiler.python.watching import Watch
-from hastega_magic.compiler.sources.iterators import (
-    CHUNK,
-    first_run,
-    goes_its_own_way,
-    is_of_python,
-    iterable,
-)
+from hastega_magic.compiler.sources import iterators
+from hastega_magic.compiler.sources.iterators import first_run, goes_its_own_way, is_of_python, iterable
 from hastega_magic.compiler.sources.kinds import Variable, are_beside, kind_of, variables_read
 from hastega_magic.compiler.statement import Bound, bound_of
 from hastega_magic.records import cached_property, dataclass
@@ -116,20 +111,20 @@ class Looped:
     @property
     def raises_for_some(self) -> bool:
         """Whether it may raise for some values of the numbers that it is given, and not for those of its first run."""
-        pipeline = self.prepared.alike.loop.pipeline
+        pipeline = self.prepared.guards.loop.pipeline
         functions = [*(stage.fn for stage in pipeline.stages), pipeline.sink.fn]
         return bool(self.prepared.numbers) and any(fn is not None and fn.effects for fn in functions)
 
     def fits(self, displays: Sequence[Display]) -> bool:
         """Whether it is for these arguments."""
-        known, arguments = self.prepared.alike.captured, _arguments(displays, self.looked)
+        known, arguments = self.prepared.guards.captured, _arguments(displays, self.looked)
         if len(known.arguments) != len(arguments) or not known.fits(arguments):
             return False
         return all(each.fits(arguments) for each in self.prepared.numbers)
 
     def changed(self, displays: Sequence[Display]) -> set[Where] | None:
         """As that of `InParts`."""
-        known, arguments = self.prepared.alike.captured, _arguments(displays, self.looked)
+        known, arguments = self.prepared.guards.captured, _arguments(displays, self.looked)
         return known.changed(arguments) if len(known.arguments) == len(arguments) else None
 
     def run(self, value: object, displays: Sequence[Display]) -> object:
@@ -163,8 +158,8 @@ class _Further(Exception):
 
 def _again(given: object, listed: object) -> Again:
     """What is raised where the elements do not fit: of objects that may show it they are not asked a second time."""
-    alike = given is listed or is_of_python(given)
-    return Again() if alike else _Instead(listed)
+    same = given is listed or is_of_python(given)
+    return Again() if same else _Instead(listed)
 
 
 @dataclass(frozen=True)
@@ -195,11 +190,11 @@ class _Drawn:
         type_, run, others = first_run(itertools.chain(first, source), type, watch)
         if type_ is not self.type_:
             raise _Instead(itertools.chain(run, others))
-        chunk = list(itertools.islice(run, CHUNK))
+        chunk = list(itertools.islice(run, iterators.CHUNK))
         if watch.changed():
             raise _Instead(watch.replayed(iter(chunk), itertools.chain(run, others)))
-        more = () if len(chunk) == CHUNK else tuple(itertools.islice(others, 1))
-        if more or len(chunk) == CHUNK:
+        more = () if len(chunk) == iterators.CHUNK else tuple(itertools.islice(others, 1))
+        if more or len(chunk) == iterators.CHUNK:
             raise _Instead(itertools.chain(chunk, run, more, others))
         return chunk
 

@@ -30,7 +30,7 @@ from hastega_magic.compiler.fastpath.operands import (
     started,
 )
 from hastega_magic.compiler.fastpath.places import PlacesOf
-from hastega_magic.compiler.fastpath.profitability import SOONER, STAYS, Pace
+from hastega_magic.compiler.fastpath.profitability import SOONER, STAYS, Profitability
 from hastega_magic.compiler.fastpath.repeated import Form, Repeated
 from hastega_magic.compiler.fastpath.trailing import values_behind
 from hastega_magic.compiler.fastpath.unbound import local_error
@@ -89,7 +89,7 @@ class OrdinaryCode(Repeated):
     _rest: int = 0
     """So many of the next runs are Python's for that."""
     _nest: PlacesOf | None = None
-    _pace: Pace = field(default_factory=Pace)
+    _pace: Profitability = field(default_factory=Profitability)
 
     def __reduce__(self) -> tuple[object, ...]:
         made = OrdinaryCode, (self.site, self.options, self.filename)

@@ -8,29 +8,29 @@ loop, from where it is compiled.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import field, replace
-from operator import itemgetter
-from threading import Lock
 from typing import Any
 
 from hastega_magic.compiler.backends import Cpu, backend_of
 from hastega_magic.compiler.execute import Ready, execute
 from hastega_magic.compiler.fastpath.arg_extremes import OFTEN, is_sought, searched
-from hastega_magic.compiler.fastpath.direct_loop import Before, Few, Troubled, Untold, before, few
 from hastega_magic.compiler.fastpath.given_objects import NAN, HoldsNan, exact, hands_elements_on
-from hastega_magic.compiler.fastpath.guards import Alike, Display, alike, given, sources
-from hastega_magic.compiler.fastpath.initial import begins, from_anywhere
+from hastega_magic.compiler.fastpath.guards import Display, RunGuards, given
 from hastega_magic.compiler.fastpath.reading import Given, Whole
-from hastega_magic.compiler.fastpath.slots import Again, Number, as_arrays
+from hastega_magic.compiler.fastpath.slots import Again, Number
+from hastega_magic.compiler.fastpath.small_loop import (
+    Before,
+    SmallLoop,
+    Troubled,
+    Untold,
+    small_loop,
+)
 from hastega_magic.compiler.fastpath.stub import USUAL, Stub, stub
-from hastega_magic.compiler.fastpath.threaded import Spreading, spreading
-from hastega_magic.compiler.fastpath.views import placing, sizes
+from hastega_magic.compiler.fastpath.threaded import ThreadedLoop
 from hastega_magic.compiler.loops import Body
 from hastega_magic.compiler.options import Options
-from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.run import run_compiled
-from hastega_magic.compiler.sources.short_circuit import DECIDED
 from hastega_magic.compiler.statement import Bound, Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import BeyondInt64, IntegerOverflowWarning, NotCompilable
@@ -43,8 +43,7 @@ from hastega_magic.runtime.objects.overlapped import Made, Operand, Overlapped, 
 from hastega_magic.runtime.signals import heard
 from hastega_magic.runtime.sources import Unlike
 from hastega_magic.syntax.closures.contained import Where
-from hastega_magic.syntax.closures.given import beginning_of
-from hastega_magic.syntax.loops.build import BoundStage, Built, View
+from hastega_magic.syntax.loops.build import BoundStage, View
 from hastega_magic.syntax.site import StageSite
 from hastega_magic.trace import Trace
 
@@ -68,8 +67,8 @@ _MANY_TIMES = 8
 class Prepared:
     """The loop, what it depends on, and how its result is put together."""
 
-    alike: Alike
-    few: Few | None
+    guards: RunGuards
+    small: SmallLoop | None
     """How it runs over few elements."""
     before: tuple[Before, ...] = ()
     """Loops that have to go before."""
@@ -77,7 +76,7 @@ class Prepared:
     filename: str = ""
     listed: bool = False
     """Its result is a list, which may be made while it is computed."""
-    spreading: Spreading | None = None
+    threaded: ThreadedLoop | None = None
     """How it runs over many elements; None where that is left to the usual way."""
     decided: bool | None = None
     """The value from which on Python asks for no more elements, if there is one."""
@@ -107,12 +106,12 @@ class Prepared:
             found = self._stub(source, displays)
             if found is not USUAL:
                 return exact(found) if self.gives else found
-        if self.spreading is not None:
-            self.spreading.rouse()
-        operands, arguments, length = self.alike.fitting(source, displays)
+        if self.threaded is not None:
+            self.threaded.rouse()
+        operands, arguments, length = self.guards.fitting(source, displays)
         if self.decided is not None and self._soon(operands, arguments, length, displays):
             return self.decided
-        if self.alike.simple and length > MOST:
+        if self.guards.simple and length > MOST:
             made = self._made(operands, arguments, length) if self.listed else None
             if made is not None:
                 if self.gives and made.nan:
@@ -126,17 +125,17 @@ class Prepared:
     def _over_few(
         self, operands: Sequence[Any], arguments: Sequence[object], length: int, displays: Sequence[Display]
     ) -> object:
-        few = self.few
-        if few is None or (length > MOST and few.placing is None):
+        small = self.small
+        if small is None or (length > MOST and small.view_rule is None):
             return self._launched(operands, arguments, displays)
         troubled, known = False, dict[int, object]()
         try:
             self._runs += 1
             if self._runs == HOT:
-                self._stub = stub(self.alike, few, self.before, operands)
+                self._stub = stub(self.guards, small, self.before, operands)
             for each in self.before:
-                known[each.stage] = each.few.run(operands, arguments, length, displays, known)
-            return few.run(operands, arguments, length, displays, known)
+                known[each.stage] = each.small.run(operands, arguments, length, displays, known)
+            return small.run(operands, arguments, length, displays, known)
         except Untold:
             pass
         except Troubled:
@@ -146,7 +145,7 @@ class Prepared:
         # Not where that is handled: it would be the context of what an element raises.
         if not troubled:
             return self._launched(operands, arguments, displays)
-        place = (None, 0) if few.placing is None else few.placing.at(operands, known, arguments)
+        place = (None, 0) if small.view_rule is None else small.view_rule.at(operands, known, arguments)
         # Another variant may be compiled.
         found = heard(lambda: self._launched(operands, arguments, displays, *place, here=True))
         self._follow()
@@ -154,14 +153,16 @@ class Prepared:
 
     def _follow(self) -> None:
         """Go on with the variant that has been learned: where Python computed at first, none was."""
-        compiled = self.alike.execution.compiled
+        compiled = self.guards.execution.compiled
         body = compiled.bodies.get(compiled.first)
-        if self.few is None or is_sought(self.alike.loop):  # the loop over few is another one
+        if self.small is None or is_sought(self.guards.loop):  # the loop over few is another one
             return
-        if body is not None and not self.few.direct.runs(body.program):
-            ran, loop, words = self.alike.execution, self.alike.loop, self.alike.words
-            lock = self.few.direct.lock
-            self.few = few(ran, loop, self.options, words, self.few.placing, self.alike.arrays, lock)
+        if body is not None and not self.small.direct.runs(body.program):
+            ran, loop, words = self.guards.execution, self.guards.loop, self.guards.words
+            lock = self.small.direct.lock
+            self.small = small_loop(
+                ran, loop, self.options, words, self.small.view_rule, self.guards.arrays, lock
+            )
             self._stub, self._runs = None, 0
 
     def _search(self, loop: Loop, fused: Fused, workspace: Workspace) -> None:
@@ -169,35 +170,37 @@ class Prepared:
         self._runs += 1
         sought = searched(loop, fused, workspace, self.options) if self._runs == OFTEN else None
         if sought is not None:
-            ran, known = self.alike.execution, self.alike
-            self.few = few(ran, known.loop, self.options, known.words, None, known.arrays, sought=sought)
+            ran, known = self.guards.execution, self.guards
+            self.small = small_loop(
+                ran, known.loop, self.options, known.words, None, known.arrays, sought=sought
+            )
             self._runs = 0
 
     def changed(self, bound: Bound) -> set[Where] | None:
         """Variables whose numbers its functions found changed; None where anything else is different."""
         arguments = given(bound)
-        known = self.alike.captured
+        known = self.guards.captured
         return known.changed(arguments) if len(known.arguments) == len(arguments) else None
 
     @property
     def numbers(self) -> tuple[Number, ...]:
         """Captured numbers that its loop is given."""
-        return self.alike.numbers
+        return self.guards.numbers
 
     @property
     def holds_data(self) -> bool:
         """Whether arrays or objects of the user's stay alive with it."""
-        return self.alike.captured.holds_data or bool(self.alike.execution.job.tables)
+        return self.guards.captured.holds_data or bool(self.guards.execution.job.tables)
 
     def _soon(
         self, operands: Sequence[Any], arguments: Sequence[object], length: int, displays: Sequence[Display]
     ) -> bool:
         """Whether the first elements decide. Where something comes up among them, all are gone through as ever."""
-        if self.few is None or self.few.placing is not None:
+        if self.small is None or self.small.view_rule is not None:
             return False
         try:
             return any(
-                self.few.run(operands, arguments, first, displays) is self.decided
+                self.small.run(operands, arguments, first, displays) is self.decided
                 for first in _FIRST
                 if length >= _MANY_TIMES * first
             )
@@ -207,20 +210,20 @@ class Prepared:
     def _over_many(
         self, operands: Sequence[Any], arguments: Sequence[object], length: int, displays: Sequence[Display]
     ) -> object:
-        if self.spreading is not None:
-            ran = self.spreading.run(self.alike.words, operands, arguments, displays, length)
+        if self.threaded is not None:
+            ran = self.threaded.run(self.guards.words, operands, arguments, displays, length)
             if ran is not None:
                 return ran.value
         return self._launched(operands, arguments, displays)
 
     def _made(self, operands: Sequence[Any], arguments: Sequence[object], length: int) -> Made | None:
         """A list, made while it is computed; None where another way has to be taken."""
-        compiled = self.alike.execution.compiled
+        compiled = self.guards.execution.compiled
         if self._variant != compiled.first:
             self._variant, self._missed = compiled.first, 0
             self._overlapped = self._overlapping(compiled.bodies.get(compiled.first))
         overlapped = self._overlapped
-        if overlapped is None or self._missed >= _MISSED or self.few is None:
+        if overlapped is None or self._missed >= _MISSED or self.small is None:
             return None
         if any(isinstance(each, Field) for each in operands):  # native code reads lists alone meanwhile
             return None
@@ -229,7 +232,7 @@ class Prepared:
             operands[each.slot.operand]
             if isinstance(each, Whole) and each.slot.reader is not None
             else each.given(run)
-            for each in self.alike.words
+            for each in self.guards.words
         ]
         found = overlapped.run(given, length)
         self._missed = 0 if found is not None else self._missed + 1
@@ -238,10 +241,10 @@ class Prepared:
     def _overlapping(self, body: Body | None) -> Overlapped | None:
         if body is None or not isinstance(body.program, Program) or not fits(body.kernel):
             return None
-        readers = [each.slot.reader if isinstance(each, Whole) else None for each in self.alike.words]
+        readers = [each.slot.reader if isinstance(each, Whole) else None for each in self.guards.words]
         parallel = backend_of(replace(self.options, on="parallel"))
         threads = 1 if self.options.on == "simd" else parallel.threads
-        tables, hands_on = self.alike.execution.job.tables, hands_elements_on(self.alike.loop.pipeline)
+        tables, hands_on = self.guards.execution.job.tables, hands_elements_on(self.guards.loop.pipeline)
         return Overlapped(body.kernel, body.program, tables, readers, threads, hands_on)
 
     def _launched(
@@ -255,16 +258,16 @@ class Prepared:
     ) -> object:
         """By the way of every loop, without compiling; `here`: on this thread, and there is nothing to choose.
 
-        `view`, `tail`: as `Alike.over` takes them.
+        `view`, `tail`: as `RunGuards.over` takes them.
         """
-        first = self.alike.loop.bound
+        first = self.guards.loop.bound
         pairs = zip(first.site.stages, displays, strict=True)
         stages = tuple(BoundStage(site, callee, args, kwargs) for site, (callee, args, kwargs) in pairs)
         workspace = Workspace(self.filename)
         site = changed(first.site, stages=self.sites or first.site.stages)
         bound = changed(first, site=site, source=operands[0], stages=stages)
-        loop, fused = self.alike.over(operands, arguments, bound, workspace, view, tail)
-        ran = self.alike.execution
+        loop, fused = self.guards.over(operands, arguments, bound, workspace, view, tail)
+        ran = self.guards.execution
         try:
             ready = Ready(ran.compiled, fused, True, [loop], workspace, self.options, Trace())
             execution = execute(ready, _HERE) if here else run_compiled(ready, ran.backend)
@@ -277,124 +280,9 @@ class Prepared:
                 file, line = self.place
                 for text in execution.warnings:
                     warnings.warn_explicit(text, IntegerOverflowWarning, file, line)
-        elif self.few is None and self.alike.simple and is_sought(loop):
+        elif self.small is None and self.guards.simple and is_sought(loop):
             self._search(loop, fused, workspace)
         return execution.values[0]
 
 
-@dataclass
-class Begun(Prepared):
-    """The same of a reduction in any order from a number on, another one in each run: it is put in at the end."""
-
-    combine: Callable[[Any, Any], Any] = max
-    begins: Callable[[Display], object] = itemgetter(0)
-    """Finds the number in what the stage is given."""
-    fitting: Callable[[object], bool] = bool
-    """Whether it is one that the loop may begin with."""
-
-    def run(self, source: object, displays: Sequence[Display]) -> object:
-        """As of every other statement."""
-        begun = self.begins(displays[-1])
-        if not self.fitting(begun):
-            raise Again
-        return self.combine(begun, super().run(source, displays))
-
-
-def prepare(
-    bound: Bound, outcome: Outcome, options: Options, filename: str, mends: bool = False
-) -> Prepared | None:
-    """The statement that gave this outcome, ready to be run again; None where it was not one whole loop on the CPU.
-
-    `mends`: also where Python had to help.
-    """
-    if options.repeat != 1 or options.on == "all":
-        return None
-    begun = begins(bound, outcome, options)
-    free = _sizes(bound, outcome) if begun is None else [beginning_of(bound.stages[-1].site)]
-    found = alike(bound, outcome, few=True, mended=mends, free=free)
-    if found is None or not found.execution.length:
-        return None
-    execution, built = found.execution, outcome.loops[0].built
-    if begun is not None:
-        found = changed(found, loop=from_anywhere(found.loop, execution.fused))
-        ready = few(execution, found.loop, options, found.words, None, found.arrays)
-        wide = None if ready is None else spreading(execution, found.slots, found.loop, options, found.arrays)
-        combine, finds, fitting = begun
-        return Begun(
-            found,
-            ready,
-            (),
-            options,
-            filename,
-            spreading=wide,
-            combine=combine,
-            begins=finds,
-            fitting=fitting,
-        )
-    if built.plain or built.even:
-        ready = few(execution, found.loop, options, found.words, None, found.arrays)
-        if not found.simple:
-            return None if ready is None else Prepared(found, ready, (), options, filename)
-        to_list = execution.fused.outputs[0].sink.kind == "to_list"
-        wide = None if ready is None else spreading(execution, found.slots, found.loop, options, found.arrays)
-        listed = ready is not None and to_list and not found.arrays
-        decided = DECIDED.get(execution.fused.outputs[0].sink.kind)
-        return Prepared(found, ready, (), options, filename, listed, wide, decided)
-    if execution.length > MOST:
-        return _of_stretches(bound, outcome, options, filename)
-    if not _stays(bound, built):
-        return None
-    return _placed(bound, outcome, found, options, filename)
-
-
-def _sizes(bound: Bound, outcome: Outcome) -> Collection[Where]:
-    """The numbers of elements that may be others in each run of a loop over few of them."""
-    if len(outcome.loops) != 1 or outcome.execution is None or outcome.execution.length > MOST:
-        return ()
-    built = outcome.loops[0].built
-    return () if built.plain or built.even else sizes(bound)
-
-
-def _of_stretches(bound: Bound, outcome: Outcome, options: Options, filename: str) -> Prepared | None:
-    """The same of a loop over parts of arrays of these lengths."""
-    found = alike(bound, outcome)
-    if found is None or not found.words:
-        return None
-    wide = spreading(found.execution, found.slots, found.loop, options, found.arrays)
-    return Prepared(found, None, (), options, filename, spreading=wide)
-
-
-def _placed(bound: Bound, outcome: Outcome, found: Alike, options: Options, filename: str) -> Prepared | None:
-    """The same of a loop over elements that stages, or other loops, have chosen."""
-    assert outcome.workspace is not None
-    built = outcome.loops[0].built
-    free = found.captured.free
-    numbers, lock = {number.key: number for number in found.numbers}, Lock()
-    others = (
-        before(bound, outcome.workspace, options, numbers, found.arrays, lock, free) if built.probed else []
-    )
-    if others is None:
-        return None
-    known = {each.stage: value for each, value in others}
-    where = placing(bound, known, free=free)
-    sought = searched(outcome.loops[0], found.execution.fused, outcome.workspace, options)
-    ready = few(found.execution, found.loop, options, found.words, where, found.arrays, lock, sought)
-    operands = sources(bound)
-    as_arrays(operands)
-    try:
-        view, tail = where.at(operands, known, given(bound))
-    except Again:
-        return None
-    if ready is None or tail != built.tail or (built.view is not None and view != built.view):
-        return None
-    return Prepared(found, ready, tuple(each for each, _ in others), options, filename)
-
-
-def _stays(bound: Bound, built: Built) -> bool:
-    """Whether the loop has the same code for other elements: of numbered ones it may hold the first one's number."""
-    names = {stage.site.name for stage in bound.stages}
-    moved = {"reverse", "last", "drop_while", *(("first", "min", "max") if built.probed else ())}
-    return "enumerate" not in names or not names & moved
-
-
-__all__ = ["Prepared", "prepare"]
+__all__ = ["HOT", "Prepared"]

@@ -47,7 +47,7 @@ class _Size:
 
 
 @dataclass
-class Pace:
+class Profitability:
     """What runs of one piece of code took for an element, compiled and as Python's own code."""
 
     predicted: float = math.inf
@@ -118,4 +118,4 @@ def _place(length: int) -> int:
     return length.bit_length() // 2
 
 
-__all__ = ["SOONER", "STAYS", "Pace"]
+__all__ = ["SOONER", "STAYS", "Profitability"]

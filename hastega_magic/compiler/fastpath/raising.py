@@ -20,7 +20,7 @@ from hastega_magic.runtime.python_numbers import python_numbers
 
 
 @dataclass(frozen=True)
-class Broken:
+class Raising:
     """The loops, in their order."""
 
     loops: tuple[Looped, ...]
@@ -38,19 +38,19 @@ class Broken:
         return value
 
 
-def broken(bound: Bound, outcome: Outcome, options: Options, filename: str) -> Broken | None:
+def raising_loops(bound: Bound, outcome: Outcome, options: Options, filename: str) -> Raising | None:
     """The loops of this outcome; None where one cannot be made ready."""
     *before, last = outcome.parts
     assert last.outcome is not None
     sites = bound.site.stages
     found = [part_of(each, sites, options, filename) for each in before]
     ended = prepared(last.bound, last.outcome, options, filename, mends=True)
-    if ended is None or not ended.alike.renewable:
+    if ended is None or not ended.guards.renewable:
         return None
     loop_of(ended).sites = sites
     looped = (*found, Looped(ended, last.bound.site, not_sources(last.bound.site)))
     loops = tuple(each for each in looped if isinstance(each, Looped))
-    return Broken(loops) if len(loops) == len(looped) else None
+    return Raising(loops) if len(loops) == len(looped) else None
 
 
-__all__ = ["Broken", "broken"]
+__all__ = ["Raising", "raising_loops"]

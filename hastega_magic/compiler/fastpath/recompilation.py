@@ -23,7 +23,7 @@ _LOST = 3
 
 
 @dataclass
-class Anew:
+class Recompilation:
     """How often one pipeline was compiled in its runs, or would have been, and what that took."""
 
     runs: int = 0
@@ -53,4 +53,4 @@ class Anew:
         return False
 
 
-__all__ = ["Anew"]
+__all__ = ["Recompilation"]

@@ -19,11 +19,11 @@ from hastega_magic.compiler.adaptive import in_a_loop, kept_changing
 from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.driver import Driver
 from hastega_magic.compiler.fastpath.guards import Again, Display, given, places
-from hastega_magic.compiler.fastpath.recompilation import Anew
+from hastega_magic.compiler.fastpath.recompilation import Recompilation
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.python.empty import UNTOLD, of_nothing
-from hastega_magic.compiler.reporting.deferred import Told, remember
+from hastega_magic.compiler.reporting.deferred import DeferredReport, remember
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.frames import suppressed
 from hastega_magic.records import dataclass
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from hastega_magic.compiler.fastpath.fielded import Fielded
     from hastega_magic.compiler.fastpath.in_parts import InParts
     from hastega_magic.compiler.fastpath.prepared import Prepared
-    from hastega_magic.compiler.fastpath.raising import Broken
+    from hastega_magic.compiler.fastpath.raising import Raising
     from hastega_magic.syntax.ordinary.scalars import Scalars
 
 _KEPT = 8
@@ -57,7 +57,7 @@ _IDLE = 32
 class Form:
     """One of the forms in which a pipeline ran."""
 
-    told: Told
+    told: DeferredReport
     prepared: Prepared | Fielded | InParts | None = None
     seconds: float = 0.0
     """Of its last run."""
@@ -98,9 +98,9 @@ class Repeated:
     registry: dict[int, Repeated] | None = field(default=None, repr=False)
     """Where it is found, by identity, while it keeps forms."""
     _forms: list[Form] = field(default_factory=list[Form])
-    _raised: list[Prepared | Fielded | Broken] = field(default_factory=list["Prepared | Fielded | Broken"])
+    _raised: list[Prepared | Fielded | Raising] = field(default_factory=list["Prepared | Fielded | Raising"])
     """Loops of which elements have raised, and nothing else is known."""
-    _anew: Anew = field(default_factory=Anew)
+    _anew: Recompilation = field(default_factory=Recompilation)
     _numbers: Mapping[Where, tuple[Number, ...]] = field(default_factory=dict[Where, "tuple[Number, ...]"])
     """Those that were captured when a form was looked for."""
     _changed: frozenset[Where] = frozenset()
@@ -154,16 +154,16 @@ class Repeated:
         """Keep the loop of a run of which an element raised."""
         if outcome is None or _ended or self.options.repeat != 1:
             return
-        found: Prepared | Fielded | Broken | None
+        found: Prepared | Fielded | Raising | None
         if outcome.parts:
-            from hastega_magic.compiler.fastpath.raising import broken
+            from hastega_magic.compiler.fastpath.raising import raising_loops
 
-            found = broken(bound, outcome, self.options, self.filename)
+            found = raising_loops(bound, outcome, self.options, self.filename)
         else:
             from hastega_magic.compiler.fastpath.fielded import prepared
 
             found = prepared(bound, outcome, self.options, self.filename, mends=True)
-            found = found if found is None or found.alike.renewable else None
+            found = found if found is None or found.guards.renewable else None
         if found is not None:
             self._raised.insert(0, found)
             del self._raised[_RAISED:]
@@ -209,7 +209,7 @@ class Repeated:
 
         found = ready(bound, outcome, self.options, self.filename, self.warn_at)
         if found is not None:
-            self.keep(Form(Told(()), found))
+            self.keep(Form(DeferredReport(()), found))
 
     def look(self, bound: Bound) -> None:
         """See whether this run differs from an earlier one only by numbers that its functions capture."""

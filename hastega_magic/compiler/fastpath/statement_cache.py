@@ -10,14 +10,14 @@ from __future__ import annotations
 from dataclasses import field
 
 from hastega_magic.compiler.choice.schedule_store import something
-from hastega_magic.compiler.fastpath.group_cache import Expected, Matched, Together, together
-from hastega_magic.compiler.fastpath.guards import Again, Alike, alike
+from hastega_magic.compiler.fastpath.group_cache import CachedGroup, Expected, Matched, together
+from hastega_magic.compiler.fastpath.guards import Again, RunGuards, guards_of
 from hastega_magic.compiler.loops import still_cached
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Group, Outcome
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.workspace import Workspace
-from hastega_magic.lru import Latest
+from hastega_magic.lru import LruCache
 from hastega_magic.records import dataclass
 from hastega_magic.runtime.columnar import NullsError
 from hastega_magic.syntax.site import Site
@@ -34,20 +34,20 @@ class _Known:
     """What a run left; `options`: those that it ran with."""
 
     options: Options
-    alike: Alike | None
-    group: Together | None = None
+    guards: RunGuards | None
+    group: CachedGroup | None = None
     misses: int = 0
 
     def missed(self) -> None:
         """This run is another: what it leaves may be kept in place of this."""
-        self.alike, self.group, self.misses = None, None, self.misses + 1
+        self.guards, self.group, self.misses = None, None, self.misses + 1
 
 
 @dataclass
-class Earlier:
+class StatementCache:
     """The statements, by the number of their site; those of another text have other numbers."""
 
-    _known: Latest[int, _Known] = field(default_factory=lambda: Latest[int, _Known](_STATEMENTS))
+    _known: LruCache[int, _Known] = field(default_factory=lambda: LruCache[int, _Known](_STATEMENTS))
 
     def known(
         self, bound: Bound, group: Group | None, producer: str | None, options: Options, filename: str
@@ -64,13 +64,13 @@ class Earlier:
                 self._known.get(group.expected.first), group.expected, bound, group.workspace, producer
             )
         known = self._known.get(bound.site.id)
-        if known is None or (found := known.alike or known.group) is None or bound.varying:
+        if known is None or (found := known.guards or known.group) is None or bound.varying:
             return None
         other = known.options is not options and known.options != options
         if other or not still_cached(found.execution.compiled):
             return known.missed()
         workspace = Workspace(filename)
-        if isinstance(found, Together):
+        if isinstance(found, CachedGroup):
             return self._next(known, found.begin(), bound, workspace, producer)
         displays = [(stage.callee, stage.args, stage.kwargs) for stage in bound.stages]
         try:
@@ -99,10 +99,10 @@ class Earlier:
             known.misses = 0
         return found
 
-    def alike(self, site: Site) -> Alike | None:
+    def guards(self, site: Site) -> RunGuards | None:
         """What decides whether the loop of a statement fits, if that is known."""
         known = self._known.get(site.id)
-        return None if known is None else known.alike
+        return None if known is None else known.guards
 
     def learn(self, outcome: Outcome, options: Options) -> None:
         """Keep what decides whether the loop of this outcome fits again, if it was one over arrays and ranges."""
@@ -110,7 +110,7 @@ class Earlier:
         known = self._known.get(bound.site.id)
         if known is not None and (known.group or known.misses >= _MISSES):
             return
-        if known is not None and known.alike is not None and _ran(known.alike, outcome):
+        if known is not None and known.guards is not None and _ran(known.guards, outcome):
             return
         if not options.fuse or options.on == "all":
             return
@@ -120,21 +120,21 @@ class Earlier:
         if len(outcome.bounds) > 1:
             known.options, known.group = options, together(outcome)
         else:
-            found = None if bound.varying else alike(bound, outcome)
+            found = None if bound.varying else guards_of(bound, outcome)
             if found is not None and _keepable(found):
-                known.options, known.alike = options, found
+                known.options, known.guards = options, found
 
 
-def _ran(known: Alike, outcome: Outcome) -> bool:
+def _ran(known: RunGuards, outcome: Outcome) -> bool:
     """Whether it was this loop that ran, and not one with the schedule that was found for another back end."""
     ran = outcome.execution
     return ran is None or ran.compiled is known.execution.compiled or not something()
 
 
-def _keepable(found: Alike) -> bool:
+def _keepable(found: RunGuards) -> bool:
     """Whether nothing is kept that holds the user's data, as arrays that functions read, and nothing is converted."""
     simple = all(each.source.kind in ("array", "range") for each in found.slots)
     return simple and not found.execution.job.tables and not found.numbers and not found.captured.holds_data
 
 
-__all__ = ["Earlier"]
+__all__ = ["StatementCache"]

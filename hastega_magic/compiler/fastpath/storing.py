@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from hastega_magic.compiler.fastpath.direct_result import Gather, Left
+from hastega_magic.compiler.fastpath.direct_result import DirectResult, Gather
 from hastega_magic.compiler.fastpath.slots import Again
 from hastega_magic.compiler.python.recover import assembled, nested
 from hastega_magic.compiler.statement import Loop
@@ -49,23 +49,23 @@ def _is_tuple_of_numbers(value: Value) -> bool:
     return all(isinstance(part, Expr) for part in value)
 
 
-def _array(left: Left) -> object:
+def _array(left: DirectResult) -> object:
     return left.arrays[0]
 
 
-def _listed(left: Left) -> object:
+def _listed(left: DirectResult) -> object:
     return listed(left.arrays[0])
 
 
-def _tuples(left: Left) -> object:
+def _tuples(left: DirectResult) -> object:
     return list(zip(*map(listed, left.arrays), strict=True))
 
 
-def _first(left: Left) -> object:
+def _first(left: DirectResult) -> object:
     return item(_only(left.arrays[0]))
 
 
-def _assembled(output: Output, loop: Loop, left: Left) -> object:
+def _assembled(output: Output, loop: Loop, left: DirectResult) -> object:
     """As of any number of elements."""
     pairs = zip(loop.bound.site.stages, left.displays, strict=True)
     stages = tuple(BoundStage(site, callee, args, kwargs) for site, (callee, args, kwargs) in pairs)

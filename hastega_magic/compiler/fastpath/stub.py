@@ -1,8 +1,8 @@
 """A statement over few elements that has run often: its checks and its call, written out as one Python function.
 
-What decides is the way through `Alike` and `Few`. A stub goes the common case of it, and leaves every other to it: it
-only ever says that the loop fits where they say so, too. (After the inline caches of Deutsch and Schiffman, Efficient
-Implementation of the Smalltalk-80 System, 1984.)
+What decides is the way through `RunGuards` and `SmallLoop`. A stub goes the common case of it, and leaves every other
+to it: it only ever says that the loop fits where they say so, too. (After the inline caches of Deutsch and Schiffman,
+Efficient Implementation of the Smalltalk-80 System, 1984.)
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from types import CodeType
 
-from hastega_magic.compiler.fastpath.direct_loop import NOTHING, Before, Few
-from hastega_magic.compiler.fastpath.direct_result import Left
-from hastega_magic.compiler.fastpath.guards import Alike, Display
+from hastega_magic.compiler.fastpath.direct_result import DirectResult
+from hastega_magic.compiler.fastpath.guards import Display, RunGuards
 from hastega_magic.compiler.fastpath.reading import Given, Varying, Whole
 from hastega_magic.compiler.fastpath.slots import Again, Number, Slot, equal_ranges
+from hastega_magic.compiler.fastpath.small_loop import NOTHING, Before, SmallLoop
 from hastega_magic.runtime.cpu.direct import MOST
 from hastega_magic.runtime.objects.lists import SHORT
 
@@ -50,7 +50,13 @@ class _Text:
 
     def made(self) -> Stub:
         # With the module's name, tracebacks know its frames as ours.
-        names = {**self.names, "USUAL": USUAL, "Again": Again, "Left": Left, "__name__": __name__}
+        names = {
+            **self.names,
+            "USUAL": USUAL,
+            "Again": Again,
+            "DirectResult": DirectResult,
+            "__name__": __name__,
+        }
         exec(_compiled("\n".join(self.lines)), names)
         return names["stub"]  # pyright: ignore[reportReturnType]
 
@@ -61,31 +67,33 @@ def _compiled(text: str) -> CodeType:
     return compile(text, "<hastega stub>", "exec", dont_inherit=True)
 
 
-def stub(alike: Alike, few: Few, before: Sequence[Before], operands: Sequence[object]) -> Stub | None:
+def stub(
+    guards: RunGuards, small: SmallLoop, before: Sequence[Before], operands: Sequence[object]
+) -> Stub | None:
     """A stub for sources of the types of these; None where it is of many elements, or stages have named arguments."""
-    if alike.stretches or (alike.simple and alike.large) or any(names for _, _, names in alike.shape):
+    if guards.stretches or (guards.simple and guards.large) or any(names for _, _, names in guards.shape):
         return None
     text = _Text()
     text.add(0, "def stub(source, displays):")
-    sources, arguments = _arguments(text, alike)
-    text.unless(1, *alike.captured.conditions(arguments, text.name))
-    for first, second in alike.twins:
+    sources, arguments = _arguments(text, guards)
+    text.unless(1, *guards.captured.conditions(arguments, text.name))
+    for first, second in guards.twins:
         one, other = sources[first], sources[second]
         text.unless(1, f"({one} is {other} or {text.name(equal_ranges)}({one}, {other}))")
     kinds = {name: type(operand) for name, operand in zip(sources, operands, strict=True)}
     text.add(1, "try:", f"    sources, arguments = {_tuple(sources)}, {_tuple(arguments)}")
-    _lengths(text, alike, kinds)
-    _places(text, few, before)
-    text.unless(2, f"{text.name(few.direct.lock.acquire)}(False)")
+    _lengths(text, guards, kinds)
+    _places(text, small, before)
+    text.unless(2, f"{text.name(small.direct.lock.acquire)}(False)")
     text.add(2, "try:", "    alive = []")
-    words = _words(text, few, kinds)
-    for each in few.arrays:
-        text.add(3, f"{text.name(each.enter)}({text.name(few.direct)}, arguments)")
-    text.add(3, f"arrays = {text.name(few.direct.run)}({words}, length)")
+    words = _words(text, small, kinds)
+    for each in small.arrays:
+        text.add(3, f"{text.name(each.enter)}({text.name(small.direct)}, arguments)")
+    text.add(3, f"arrays = {text.name(small.direct.run)}({words}, length)")
     text.unless(3, "arrays is not None")
-    left = f"Left({text.name(few.direct)}, arrays, sources, displays, view, tail)"
-    text.add(3, f"return {text.name(few.gather)}({left})")
-    text.add(2, "finally:", f"    {text.name(few.direct.lock.release)}()")
+    left = f"DirectResult({text.name(small.direct)}, arrays, sources, displays, view, tail)"
+    text.add(3, f"return {text.name(small.gather)}({left})")
+    text.add(2, "finally:", f"    {text.name(small.direct.lock.release)}()")
     text.add(1, "except Again:", "    return USUAL")
     return text.made()
 
@@ -94,12 +102,12 @@ def _tuple(items: Iterable[str]) -> str:
     return f"({''.join(f'{each}, ' for each in items)})"
 
 
-def _arguments(text: _Text, alike: Alike) -> tuple[list[str], list[str]]:
+def _arguments(text: _Text, guards: RunGuards) -> tuple[list[str], list[str]]:
     """Take apart what the stages are given: the variables of the sources, and of the other arguments."""
     operands, arguments, conditions, taken = ["source"], list[str](), list[str](), list[str]()
-    stages = range(len(alike.shape))
+    stages = range(len(guards.shape))
     text.add(1, f"{''.join(f'(c{each}, a{each}, n{each}), ' for each in stages)}= displays")
-    for stage, (zips, count, _) in enumerate(alike.shape):
+    for stage, (zips, count, _) in enumerate(guards.shape):
         conditions.append(f"c{stage} is None and not n{stage} and len(a{stage}) == {count}")
         places, letter = (operands, "s") if zips else (arguments, "f")
         found = [f"{letter}{len(places) + each}" for each in range(count)]
@@ -111,10 +119,10 @@ def _arguments(text: _Text, alike: Alike) -> tuple[list[str], list[str]]:
     return operands, arguments
 
 
-def _lengths(text: _Text, alike: Alike, kinds: Mapping[str, type]) -> None:
+def _lengths(text: _Text, guards: RunGuards, kinds: Mapping[str, type]) -> None:
     """Look at the kinds of the sources, and find the number of elements."""
     names = list(kinds)
-    for number, slot in enumerate(alike.slots):
+    for number, slot in enumerate(guards.slots):
         data = names[slot.operand]
         if slot.intake is None:
             text.add(2, f"length{number} = {text.name(slot.length)}({data})")
@@ -123,15 +131,15 @@ def _lengths(text: _Text, alike: Alike, kinds: Mapping[str, type]) -> None:
             text.unless(2, f"type({data}) is {kind} and (head := {data}[:1]) and type(head[0]) is {element}")
             text.add(2, f"length{number} = len({data})")
     text.add(2, "length = length0")
-    for number in range(1, len(alike.slots)):
-        if alike.even:
+    for number in range(1, len(guards.slots)):
+        if guards.even:
             text.unless(2, f"length{number} == length")
         else:
             text.add(2, f"if length{number} < length:", f"    length = length{number}")
     text.unless(2, "length")
 
 
-def _places(text: _Text, few: Few, before: Sequence[Before]) -> None:
+def _places(text: _Text, small: SmallLoop, before: Sequence[Before]) -> None:
     """Run the loops that go before, and find out which elements are used."""
     known = text.name(NOTHING)
     if before:
@@ -139,24 +147,27 @@ def _places(text: _Text, few: Few, before: Sequence[Before]) -> None:
         text.add(2, "known = {}")
     for each in before:
         text.add(
-            2, f"known[{each.stage}] = {text.name(each.few.run)}(sources, arguments, length, displays, known)"
+            2,
+            f"known[{each.stage}] = {text.name(each.small.run)}(sources, arguments, length, displays, known)",
         )
-    if few.placing is None:
+    if small.view_rule is None:
         text.add(2, "view, tail = None, 0")
     else:
         text.add(
-            2, f"view, tail = {text.name(few.placing.at)}(sources, {known}, arguments)", "length = view.count"
+            2,
+            f"view, tail = {text.name(small.view_rule.at)}(sources, {known}, arguments)",
+            "length = view.count",
         )
-        text.unless(2, "tail" if few.tailed else "not tail")
+        text.unless(2, "tail" if small.tailed else "not tail")
     text.unless(2, f"length <= {MOST}")
-    if not all(isinstance(each, (Whole, Varying)) for each in few.words):
+    if not all(isinstance(each, (Whole, Varying)) for each in small.words):
         text.add(2, f"run = {text.name(Given)}(sources, arguments, length, view, {known}, [])")
 
 
-def _words(text: _Text, few: Few, kinds: Mapping[str, type]) -> str:
+def _words(text: _Text, small: SmallLoop, kinds: Mapping[str, type]) -> str:
     """Get the sources of the loop ready; their words."""
     words: list[str] = []
-    for number, each in enumerate(few.words):
+    for number, each in enumerate(small.words):
         if isinstance(each, Varying):
             words += _number(text, each.number)
         elif isinstance(each, Whole):

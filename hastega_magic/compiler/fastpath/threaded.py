@@ -54,7 +54,7 @@ class Ran(NamedTuple):
 
 
 @dataclass
-class Spreading:
+class ThreadedLoop:
     """The loop, and how its result is put together."""
 
     execution: Execution
@@ -143,16 +143,16 @@ class Spreading:
         self._missed, self._variant = 0, variant  # at last: an interrupt before leaves it to the next run
 
 
-def spreading(
+def threaded_loop(
     execution: Execution, slots: Sequence[Slot], loop: Loop, options: Options, arrays: tuple[Varied, ...] = ()
-) -> Spreading | None:
+) -> ThreadedLoop | None:
     """How the loop, whose results are of a common kind, runs over many elements; None for other sources."""
     (output,) = execution.fused.outputs
     if output.sink.kind == "to_list" or any(each.source.kind not in ("array", "range") for each in slots):
         return None
     output = replace(output, weights=execution.compiled.fused.outputs[0].weights)
     found = _finish(execution, output, loop, options)
-    return None if found is None else Spreading(execution, *found, arrays)
+    return None if found is None else ThreadedLoop(execution, *found, arrays)
 
 
 def _finish(
@@ -228,4 +228,4 @@ def _extreme(
     return extreme.of(found, counts, operands, displays)
 
 
-__all__ = ["Ran", "Spreading", "spreading"]
+__all__ = ["Ran", "ThreadedLoop", "threaded_loop"]

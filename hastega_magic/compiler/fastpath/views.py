@@ -52,7 +52,7 @@ class _Step:
 
 
 @dataclass(frozen=True)
-class Placing:
+class ViewRule:
     """The stages that decide, in their order."""
 
     steps: tuple[_Step, ...]
@@ -125,9 +125,9 @@ def _is_large(stage: BoundStage) -> bool:
     return type(found) is int and found >= SIZED[stage.site.name]
 
 
-def placing(
+def view_rule(
     bound: Bound, asked: Collection[int], before: int | None = None, free: Sequence[Free] = ()
-) -> Placing:
+) -> ViewRule:
     """Of the statement's stages, or of those before number `before`.
 
     `asked`: stages for which other loops ran. `free`: arguments that may be others in each run, and are read in each.
@@ -148,7 +148,7 @@ def placing(
             given = cast(Any, first).__index__() if name in _NUMBERED else 0
             read, least = reads.get(size_of(stage.site)), SIZED.get(name, 0)
             steps.append(_Step(name, number, given, asked=number in asked, read=read, least=least))
-    return Placing(tuple(steps))
+    return ViewRule(tuple(steps))
 
 
-__all__ = ["Placing", "placing", "sizes"]
+__all__ = ["ViewRule", "sizes", "view_rule"]

@@ -15,7 +15,7 @@ from hastega_magic.compiler.python.stagewise import (
     Element,
     Kept,
     Moved,
-    Together,
+    Stagewise,
     at,
     item,
     kept_of,
@@ -56,7 +56,7 @@ class Elements:
         self._around = Surroundings(self.workspace)
         self._steps = steps_of(self.loop, self.workspace, self._around)
         checked = self.mode == "checked"
-        self._together = Together(self.loop, self.workspace, self._steps, self._around, checked)
+        self._together = Stagewise(self.loop, self.workspace, self._steps, self._around, checked)
         source = self.loop.pipeline.source
         self._wraps: dict[int, Mapping[Expr, Expr]] = {}
         self._producer = None

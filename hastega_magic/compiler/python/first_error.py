@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from hastega_magic.compiler.reporting.graphs import Pictures
-from hastega_magic.compiler.statement_run import UnderWay
+from hastega_magic.compiler.statement_run import StatementRun
 from hastega_magic.errors import HastegaError
 from hastega_magic.frames import let_through
 from hastega_magic.runtime.python_calls import elements
@@ -35,7 +35,7 @@ _IN_ORDER = frozenset({
 """Stages of which the first elements come of the first elements alone, none of them raising for there being no more."""
 
 
-def raise_soonest(driver: Driver, run: UnderWay, source: object) -> None:
+def raise_first(driver: Driver, run: StatementRun, source: object) -> None:
     """Raise what Python's order, and `--int checked`, have the loops over the source raise first, if they do.
 
     Nothing is raised where not all of the stages are loops; those behind one that asks for all elements are left out.
@@ -55,7 +55,7 @@ def raise_soonest(driver: Driver, run: UnderWay, source: object) -> None:
     )
 
     def raised(count: int) -> Exception | None:
-        ahead = UnderWay(run.bound, first_elements(source, count), list(behind))
+        ahead = StatementRun(run.bound, first_elements(source, count), list(behind))
         try:
             while ahead.rest:
                 attempt.go_on(ahead)
@@ -92,4 +92,4 @@ def _in_order(stage: BoundStage) -> bool:
     return stage.callee is None and stage.site.name in _IN_ORDER
 
 
-__all__ = ["first_elements", "raise_soonest"]
+__all__ = ["first_elements", "raise_first"]

@@ -39,7 +39,7 @@ class _TooLong(Exception):
     """The text would be."""
 
 
-def looked_at(fn: Fn, around: Callable[[Expr], object]) -> Callable[[Any], int | None]:
+def instrumented(fn: Fn, around: Callable[[Expr], object]) -> Callable[[Any], int | None]:
     """Gives for an element the first integer on the way that no int64 holds; None also where something is raised.
 
     `around`: the values of leaves that are no parameters. Functions with thousands of branches are interpreted.
@@ -204,4 +204,4 @@ def _applied(op: str, scalar: Callable[[Any], object], *args: Any) -> object:
     return scalar(apply(op, args))
 
 
-__all__ = ["looked_at"]
+__all__ = ["instrumented"]

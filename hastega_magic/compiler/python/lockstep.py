@@ -7,8 +7,8 @@
 A gate stands before each stage behind. It keeps the elements that come as long as the stages behind it are quiet for
 their kind (syntax/loops/reorderable.py): it is numbers alone that go into arrays and come back as they were. From the
 first other one on it lets all of them through, and so from where a variable is changed that the stages behind read.
-NumPy's numbers count as Python's behind a stage in any case, as those of an array do: a pipeline's integers do not wrap around,
-wherever a function with a `print` in it has them from.
+NumPy's numbers count as Python's behind a stage in any case, as those of an array do: a pipeline's integers do not wrap
+around, wherever a function with a `print` in it has them from.
 The first gate that still keeps all at the end ends the pass there.
 """
 

@@ -18,7 +18,7 @@ from hastega_magic.compiler.execute import Unasked
 from hastega_magic.compiler.python.barriers import may_end_early
 from hastega_magic.compiler.python.elements import of_check
 from hastega_magic.compiler.python.empty import like
-from hastega_magic.compiler.python.first_error import first_elements, raise_soonest
+from hastega_magic.compiler.python.first_error import first_elements, raise_first
 from hastega_magic.compiler.python.lockstep import one_by_one
 from hastega_magic.compiler.run import run_loops
 from hastega_magic.errors import BeyondInt64, StrictError, WideConstant
@@ -30,16 +30,16 @@ from hastega_magic.syntax.loops.build import BoundStage
 
 if TYPE_CHECKING:
     from hastega_magic.compiler.driver import Driver
-    from hastega_magic.compiler.statement_run import UnderWay
+    from hastega_magic.compiler.statement_run import StatementRun
 
 
-def as_asked(driver: Driver, run: UnderWay, error: Exception, stages: Sequence[BoundStage]) -> object:
+def as_asked(driver: Driver, run: StatementRun, error: Exception, stages: Sequence[BoundStage]) -> object:
     """The statement's value, or the error where that is the answer. `stages`: the loop's, as Python is to run them."""
     early = may_end_early(run.rest)
     if early and (isinstance(error, Unasked) or of_check(error)):
         return _looked_at(driver, run, [*stages, *run.rest[len(stages) :]], len(stages))
     if driver.options.int_mode == "checked" and not early and _gives_running_values(stages, len(stages)):
-        raise_soonest(driver, run, run.value)
+        raise_first(driver, run, run.value)
     # What wraps around raises for other elements than Python's integers, which are no answer where all are asked for.
     if of_check(error) or (driver.options.int_mode == "wrap" and not early):
         raise error
@@ -53,11 +53,11 @@ def as_asked(driver: Driver, run: UnderWay, error: Exception, stages: Sequence[B
 
 
 def beyond(
-    driver: Driver, run: UnderWay, error: BeyondInt64, stages: Sequence[BoundStage], compiled: bool
+    driver: Driver, run: StatementRun, error: BeyondInt64, stages: Sequence[BoundStage], compiled: bool
 ) -> None:
     """Go on by Python where a source holds integers, or there are constants, that 64 bits do not. `stages`: as above.
 
-    `--int checked` raises for those of a source that are asked for. `compiled`: as in `LeftOver.beyond`.
+    `--int checked` raises for those of a source that are asked for. `compiled`: as in `UncompiledStages.beyond`.
     """
     options = driver.options
     if driver.tentative:
@@ -68,7 +68,7 @@ def beyond(
         driver.left.beyond(run, stages, str(error), compiled)
 
 
-def _looked_at(driver: Driver, run: UnderWay, stages: Sequence[BoundStage], count: int) -> object:
+def _looked_at(driver: Driver, run: StatementRun, stages: Sequence[BoundStage], count: int) -> object:
     """What Python computes, and a look at the elements that it took. `count`: of the stages that the loop has."""
     value, asked = run.value, _Counted(elements(run.given))
     mode = driver.options.int_mode
@@ -83,7 +83,7 @@ def _looked_at(driver: Driver, run: UnderWay, stages: Sequence[BoundStage], coun
         failed = error
     try:
         if mode == "checked" and seen is not None:
-            raise_soonest(
+            raise_first(
                 driver, run, first_elements(value, asked.count if seen.before is None else seen.before)
             )
         if seen is None or seen.beyond is None or failed is not None:
@@ -103,13 +103,13 @@ def _gives_running_values(stages: Sequence[BoundStage], count: int) -> bool:
     return running_one and all(map(one_by_one, stages[: count + 1]))
 
 
-def _tell(driver: Driver, run: UnderWay, text: str) -> None:
+def _tell(driver: Driver, run: StatementRun, text: str) -> None:
     if driver.options.on != "numpy":  # which tells of no running values
         driver.trace.add("warning", text=text)
         driver.warned(text, run.bound)
 
 
-def _look(driver: Driver, run: UnderWay, first: object, stages: Sequence[BoundStage]) -> bool:
+def _look(driver: Driver, run: StatementRun, first: object, stages: Sequence[BoundStage]) -> bool:
     """Raise and warn as a loop over the first elements does, of what they need beyond 64 bits; whether it warned."""
     execution, too_large = None, ""
     try:

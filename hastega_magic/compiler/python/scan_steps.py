@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from hastega_magic.compiler.python.instrumented import looked_at
+from hastega_magic.compiler.python.instrumented import instrumented
 from hastega_magic.compiler.python.nodes import filled, has_turns, of_params, roots, wide_constants
 from hastega_magic.compiler.python.stagewise import first_beyond
 from hastega_magic.compiler.python.steps import Surroundings, is_beyond
@@ -129,7 +129,7 @@ class _Steps:
         self._function = cast("Callable[[Any, Any], Any]", named.get("f", operator.add))
         self._totals = [named["init"]] if "init" in named else list[Any]()
         self._turned = (
-            None if self._fn is None or not has_turns(self._fn) else looked_at(self._fn, self._around)
+            None if self._fn is None or not has_turns(self._fn) else instrumented(self._fn, self._around)
         )
 
     def beyond(self, values: list[Any]) -> int | None:

@@ -77,7 +77,7 @@ _NOTHING_KNOWN = Leaves(())
 _POSSIBLE = {"map", "filter", "zip", "enumerate", "index", "window"}
 
 
-class Together:
+class Stagewise:
     """Evaluates elements of a loop with Python's exact integers."""
 
     def __init__(
@@ -297,7 +297,7 @@ __all__ = [
     "Element",
     "Kept",
     "Moved",
-    "Together",
+    "Stagewise",
     "at",
     "first_beyond",
     "item",

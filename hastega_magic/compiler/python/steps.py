@@ -48,10 +48,10 @@ class Step:
     @cached_property
     def beyond(self) -> Callable[[Any], int | None]:
         """Finds for an element the first integer that no int64 holds, those of its loop's turns among them."""
-        from hastega_magic.compiler.python.instrumented import looked_at
+        from hastega_magic.compiler.python.instrumented import instrumented
 
         assert self.stage.fn is not None
-        return looked_at(self.stage.fn, self.around)
+        return instrumented(self.stage.fn, self.around)
 
     def called(self, value: Any) -> Any:
         """What the function gives; over tuples it may take their parts."""

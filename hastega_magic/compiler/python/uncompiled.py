@@ -20,7 +20,7 @@ from hastega_magic.compiler.reporting import describe
 from hastega_magic.compiler.reporting.graphs import Pictures
 from hastega_magic.compiler.sources.kinds import kind_of
 from hastega_magic.compiler.statement import Bound, Loop, calls_of
-from hastega_magic.compiler.statement_run import UnderWay
+from hastega_magic.compiler.statement_run import StatementRun
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import (
     NOWHERE,
@@ -81,7 +81,7 @@ def by_python(
 
 
 @dataclass(frozen=True)
-class LeftOver:
+class UncompiledStages:
     """Runs stages by Python. `warn`: warns at a statement's line."""
 
     options: Options
@@ -177,7 +177,9 @@ class LeftOver:
 
         return exactly(loop, workspace)
 
-    def barrier(self, run: UnderWay, stages: Sequence[BoundStage], reason: Reason, before: int = 0) -> None:
+    def barrier(
+        self, run: StatementRun, stages: Sequence[BoundStage], reason: Reason, before: int = 0
+    ) -> None:
         """Go on by stages that have no compiled form, and by those that go in step with them; StrictError if not to.
 
         `before`: how many of them could be compiled.
@@ -197,7 +199,7 @@ class LeftOver:
         run.goes_on(found, run.rest[len(ran) :], part=None if watch.changed() else part)
 
     def _as_far_as(
-        self, run: UnderWay, stages: Sequence[BoundStage], why: str, compiled: bool = False
+        self, run: StatementRun, stages: Sequence[BoundStage], why: str, compiled: bool = False
     ) -> tuple[object, int, Behind]:
         """The value of the stages and of as many of those behind as go in step with them."""
         behind = Behind(in_pass(run.rest, len(stages)))
@@ -209,7 +211,7 @@ class LeftOver:
         self.pictures.python(ran, why, run.bound.site.source_text, run.value, found)
         return found, more, behind
 
-    def _unnoted(self, run: UnderWay, stages: Sequence[BoundStage]) -> tuple[object, int] | None:
+    def _unnoted(self, run: StatementRun, stages: Sequence[BoundStage]) -> tuple[object, int] | None:
         """By loops of C alone, in half of the time; None where an element raises, of which a note is to tell."""
         try:
             return self._in_step(run.given, stages, Behind(()))
@@ -217,7 +219,9 @@ class LeftOver:
             let_through(error)
             return None
 
-    def beyond(self, run: UnderWay, stages: Sequence[BoundStage], why: str, compiled: bool = False) -> None:
+    def beyond(
+        self, run: StatementRun, stages: Sequence[BoundStage], why: str, compiled: bool = False
+    ) -> None:
         """Go on by stages over Python ints, or with constants, that int64 does not hold.
 
         `compiled`: a loop was made of the stages, so that nobody can tell how often their functions are called.
@@ -234,4 +238,4 @@ class LeftOver:
         run.goes_on(found, run.rest[len(stages) + more :])
 
 
-__all__ = ["LeftOver", "by_python"]
+__all__ = ["UncompiledStages", "by_python"]

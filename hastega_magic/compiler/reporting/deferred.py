@@ -29,7 +29,7 @@ _FIRST = 16
 
 
 @dataclass(frozen=True)
-class Told:
+class DeferredReport:
     """What a statement's trace said, and its loop if one loop was all of it."""
 
     events: tuple[Event, ...]
@@ -64,16 +64,16 @@ class Told:
             trace.add("why", text=sentence)
 
 
-def remember(outcome: Outcome, trace: Trace) -> Told:
+def remember(outcome: Outcome, trace: Trace) -> DeferredReport:
     """What to keep of a statement that ran with `quiet` options."""
     events = tuple(event for event in trace.events if event.group == outcome.group)
     execution = outcome.execution
     if execution is None or len(outcome.loops) != 1 or not outcome.whole:
-        return Told(events)
+        return DeferredReport(events)
     (loop,) = outcome.loops
     if len(loop.stages) != len(loop.bound.stages):
-        return Told(events)
-    return Told(events, bare(loop), _without_data(execution))
+        return DeferredReport(events)
+    return DeferredReport(events, bare(loop), _without_data(execution))
 
 
 def _without_data(execution: Execution) -> Execution:
@@ -98,4 +98,4 @@ def _outline(value: object) -> object:
     return value
 
 
-__all__ = ["Told", "remember"]
+__all__ = ["DeferredReport", "remember"]

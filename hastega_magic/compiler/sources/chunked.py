@@ -11,7 +11,7 @@ from hastega_magic.compiler.outcome import Part
 from hastega_magic.compiler.python.empty import first_kept
 from hastega_magic.compiler.sources.iterators import Drawing
 from hastega_magic.compiler.sources.over_pairs import of_pairs
-from hastega_magic.compiler.statement_run import UnderWay
+from hastega_magic.compiler.statement_run import StatementRun
 from hastega_magic.errors import StrictError
 from hastega_magic.report.escape import quoted
 from hastega_magic.runtime.python_numbers import python_number
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hastega_magic.compiler.driver import Driver
 
 
-def in_chunks(driver: Driver, run: UnderWay, source: Iterator[object]) -> None:
+def in_chunks(driver: Driver, run: StatementRun, source: Iterator[object]) -> None:
     """Loops over chunks of an iterator's elements, or Python, one element after the other."""
     unpaired = of_pairs(driver, run, source)
     if unpaired is None:

@@ -10,7 +10,7 @@ from hastega_magic.compiler.python.elements import of_check
 from hastega_magic.compiler.reporting.graphs import Pictures
 from hastega_magic.compiler.sources.generators import generator_of
 from hastega_magic.compiler.sources.pairs import pairs_of
-from hastega_magic.compiler.statement_run import UnderWay
+from hastega_magic.compiler.statement_run import StatementRun
 from hastega_magic.errors import BeyondInt64
 from hastega_magic.frames import let_through
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from hastega_magic.compiler.driver import Driver
 
 
-def of_pairs(driver: Driver, run: UnderWay, source: Iterator[object]) -> str | None:
+def of_pairs(driver: Driver, run: StatementRun, source: Iterator[object]) -> str | None:
     """Loops over the sequences of a `zip` or `enumerate`; why not ("": it is none), or None where that is done."""
     pairs = pairs_of(source, run.rest)
     if pairs is None and driver.options.int_mode == "exact" and not driver.options.fast_math:
         pairs = generator_of(source, run.bound, run.rest)  # whose own numbers are Python's in any case
     if pairs is None:
         return ""
-    inner, said = UnderWay(run.bound, pairs.source, list(pairs.stages)), len(driver.trace.events)
+    inner, said = StatementRun(run.bound, pairs.source, list(pairs.stages)), len(driver.trace.events)
     options, pictures = replace(driver.options, strict=True), Pictures(not driver.options.quiet)
     attempt = replace(driver, options=options, scalars=pairs.scalars, pictures=pictures, tentative=True)
     try:

@@ -11,7 +11,7 @@ import numpy as np
 from hastega_magic.compiler.reporting.graphs import Pictures
 from hastega_magic.compiler.sources.long_ranges import count_of
 from hastega_magic.compiler.statement import Bound
-from hastega_magic.compiler.statement_run import UnderWay
+from hastega_magic.compiler.statement_run import StatementRun
 
 if TYPE_CHECKING:
     from hastega_magic.compiler.driver import Driver
@@ -41,9 +41,9 @@ def stretches(source: Any) -> Iterator[tuple[int, Any]]:
         start, size = start + size, size * 16
 
 
-def over_stretches(driver: Driver, bound: Bound, source: Any) -> UnderWay:
+def over_stretches(driver: Driver, bound: Bound, source: Any) -> StatementRun:
     """The statement over the stretches that Python would come to: how far the last one has come."""
-    run = UnderWay(bound, source, [])
+    run = StatementRun(bound, source, [])
     for start, part in stretches(source):
         run = _over_stretch(driver, bound, start, part)
         if run.value is DECIDED[bound.stages[-1].site.name]:
@@ -51,12 +51,12 @@ def over_stretches(driver: Driver, bound: Bound, source: Any) -> UnderWay:
     return run
 
 
-def _over_stretch(driver: Driver, bound: Bound, start: int, part: Any) -> UnderWay:
+def _over_stretch(driver: Driver, bound: Bound, start: int, part: Any) -> StatementRun:
     """The statement over a part of its source; of those before, the trace keeps the time."""
     kept, number = ("group", "phase", "warning"), driver.trace.group
     driver.trace.events = [each for each in driver.trace.events if each.group != number or each.kind in kept]
     driver.pictures, driver.offset = Pictures(not driver.options.quiet), start
-    run = UnderWay(replace(bound, source=part), part, list(bound.stages), parts=None)
+    run = StatementRun(replace(bound, source=part), part, list(bound.stages), parts=None)
     try:
         while run.rest:
             driver.go_on(run)

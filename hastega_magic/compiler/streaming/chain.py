@@ -49,7 +49,7 @@ from hastega_magic.types import BOOL, INT, RESULT_STORAGE, Complex, Composite
 
 if TYPE_CHECKING:
     from hastega_magic.compiler.driver import Driver
-    from hastega_magic.compiler.statement_run import UnderWay
+    from hastega_magic.compiler.statement_run import StatementRun
 
 LONG = 4 * PIECE
 """Elements from which on it is worth it."""
@@ -99,7 +99,7 @@ class _Chain:
     """The loops so far: those that fill streams, and the last one with its run, once there is one."""
 
     driver: Driver
-    run: UnderWay
+    run: StatementRun
     options: Options
     turned: bool = False
     """The first loop begins at its end."""
@@ -240,7 +240,7 @@ def _least(cut: Cut) -> int:
     return LONG if cut.limit is None else PIECE
 
 
-def handed_on(driver: Driver, run: UnderWay, loop: Loop, workspace: Workspace) -> bool:
+def handed_on(driver: Driver, run: StatementRun, loop: Loop, workspace: Workspace) -> bool:
     """Whether the loop and all stages behind it were run, piece by piece."""
     options, rest = settled(driver.options), run.rest[len(loop.stages) :]
     plain = not (options.tune or run.bound.ordinary or loop.scalars is not None)
@@ -272,7 +272,7 @@ def handed_on(driver: Driver, run: UnderWay, loop: Loop, workspace: Workspace) -
 
 
 def _without_the_last(
-    driver: Driver, run: UnderWay, loop: Loop
+    driver: Driver, run: StatementRun, loop: Loop
 ) -> tuple[Loop, Workspace, Sequence[BoundStage]]:
     """The loop that gives the elements of which its last stage makes something, and this stage."""
     shorter, _, workspace = driver.longest(run.bound, loop.source, loop.stages[:-1], run.bound.varying)
@@ -281,7 +281,7 @@ def _without_the_last(
     return shorter, workspace, loop.stages[-1:]
 
 
-def _turned(driver: Driver, run: UnderWay, loop: Loop, reverse: BoundStage) -> tuple[Loop, Workspace]:
+def _turned(driver: Driver, run: StatementRun, loop: Loop, reverse: BoundStage) -> tuple[Loop, Workspace]:
     """The loop from its last element to the first; NotProduced where elements need those before them."""
     stages, place = list(loop.stages), len(loop.stages)
     while place and is_named(stages[place - 1], _OF_ONE):

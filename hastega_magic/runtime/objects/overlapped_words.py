@@ -17,8 +17,8 @@ DONE, SHARED_BYTES, COUNT_AT, STORE, MAKE, MAKER, LIST, OWN, HEADS, REALLOC, FRE
 """For each place in the ring the number of the last chunk that was computed there, from 1; bytes of the words that a
 run of the loop begins with as zeros; where it says how many elements are kept (-1: all are); the row's word with the
 address of its results; the code that makes objects, and its words; the list; and the row's first word for the
-source whose objects are taken instead (reused.py); for each source that is a list where its length stands, and the address
-of its items; and Python's own functions for the memory of items."""
+source whose objects are taken instead (`reused.py`); for each source that is a list where its length stands, and the
+address of its items; and Python's own functions for the memory of items."""
 
 CLOSED, OPEN, OVER = range(3)
 """Values of STATE: nobody is to begin a chunk; chunks are there; nothing more comes."""

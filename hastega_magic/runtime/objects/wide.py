@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from hastega_magic.interval import INT64_MAX, INT64_MIN
-from hastega_magic.lru import Latest
+from hastega_magic.lru import LruCache
 
-_places: Latest[str, int] = Latest(64)
+_places: LruCache[str, int] = LruCache(64)
 """By the source's name. Elements are looked at all the same, as another source may have the name by now."""
 
 

@@ -14,7 +14,7 @@ from typing import cast
 from hastega_magic.errors import NOWHERE, NotCompilable, Span
 from hastega_magic.ir.expr import Expr, Value, constant_text, leaf, made_like
 from hastega_magic.ir.pipeline import Fn
-from hastega_magic.lru import Latest
+from hastega_magic.lru import LruCache
 from hastega_magic.syntax.closures.given import default_of, is_method, owner_given
 from hastega_magic.syntax.closures.numpy_read import reads_numbers
 from hastega_magic.syntax.functions.expressions import Frame
@@ -81,7 +81,7 @@ def lower(
     return _kept.put(key, _lowered(function, element, env, None, predicate)) if known is None else known
 
 
-_kept: Latest[object, Fn] = Latest(512)
+_kept: LruCache[object, Fn] = LruCache(512)
 """Graphs of functions that read nothing but numbers."""
 
 

@@ -15,7 +15,7 @@ from types import CodeType, FunctionType
 import numpy as np
 
 from hastega_magic.errors import CellSyntaxError, NotCompilable, Span
-from hastega_magic.lru import Latest
+from hastega_magic.lru import LruCache
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.reading.pipe import normalise, parse
 from hastega_magic.syntax.reading.placeholder import expand
@@ -49,7 +49,7 @@ class Definition:
     imports: tuple[str, ...]
 
 
-_found: Latest[int, tuple[CodeType, FunctionSyntax]] = Latest(512)
+_found: LruCache[int, tuple[CodeType, FunctionSyntax]] = LruCache(512)
 
 
 def ast_of(function: object) -> FunctionSyntax:
@@ -225,7 +225,7 @@ class _Read:
     imports: tuple[str, ...] | None = None
 
 
-_read: Latest[str, _Read] = Latest(32)
+_read: LruCache[str, _Read] = LruCache(32)
 
 
 def know(places: Text, functions: Iterable[ast.Lambda | ast.FunctionDef]) -> None:

@@ -6,11 +6,11 @@ import threading
 import pytest
 
 from hastega_magic import pipe
-from hastega_magic.lru import Latest
+from hastega_magic.lru import LruCache
 
 
 def test_what_nobody_has_asked_for_longest_goes_first():
-    latest = Latest(3)
+    latest = LruCache(3)
     for key in "abc":
         assert latest.put(key, key.upper()) == key.upper()
     assert latest.get("a") == "A"
@@ -44,7 +44,7 @@ def test_threads_share_it_where_keys_compare_by_python(often):
         def __eq__(self, other):
             return self.number == other.number
 
-    latest, failed = Latest(20), []
+    latest, failed = LruCache(20), []
 
     def use(first):
         try:

@@ -7,7 +7,7 @@ import pytest
 
 from hastega_magic import hastega
 from hastega_magic.compiler.fastpath import ordinary, profitability
-from hastega_magic.compiler.fastpath.profitability import SOONER, STAYS, Pace
+from hastega_magic.compiler.fastpath.profitability import SOONER, STAYS, Profitability
 
 
 def taken(monkeypatch, clear, function, *args, runs=6):
@@ -130,7 +130,7 @@ def test_integers_stay_compiled_where_python_was_slower_for_them(monkeypatch):
 
 
 def paced(predicted=1e-6):
-    found = Pace(predicted)
+    found = Profitability(predicted)
     for _ in range(3):
         assert not found.by_python(1000)
         found.took(1e-4, 1000, python=False)

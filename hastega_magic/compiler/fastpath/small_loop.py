@@ -11,13 +11,13 @@ from typing import Any
 
 from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.fastpath.arg_extremes import Sought, searched
-from hastega_magic.compiler.fastpath.direct_result import Gather, Left
+from hastega_magic.compiler.fastpath.direct_result import DirectResult, Gather
 from hastega_magic.compiler.fastpath.gathering import gathering
 from hastega_magic.compiler.fastpath.guards import Display, sources
 from hastega_magic.compiler.fastpath.reading import Given, Words, readings
 from hastega_magic.compiler.fastpath.slots import Again, Number, owners_of
 from hastega_magic.compiler.fastpath.tables import Varied
-from hastega_magic.compiler.fastpath.views import Placing, placing
+from hastega_magic.compiler.fastpath.views import ViewRule, view_rule
 from hastega_magic.compiler.fastpath.wide_products import Beyond, product_beyond
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.run import run_loops
@@ -42,13 +42,13 @@ class Untold(Again):
 
 
 @dataclass(frozen=True)
-class Few:
-    """The loop. `placing`: where it does not use the first elements of all sources."""
+class SmallLoop:
+    """The loop. `view_rule`: where it does not use the first elements of all sources."""
 
     words: tuple[Words, ...]
     direct: Direct
     gather: Gather
-    placing: Placing | None = None
+    view_rule: ViewRule | None = None
     tailed: bool = False
     """Whether a shorter chunk is left at the end."""
     arrays: tuple[Varied, ...] = ()
@@ -69,8 +69,8 @@ class Few:
         `known`: what the loops found that went before.
         """
         view, tail = None, 0
-        if self.placing is not None:
-            view, tail = self.placing.at(operands, known, arguments)
+        if self.view_rule is not None:
+            view, tail = self.view_rule.at(operands, known, arguments)
             length = view.count or 0
             if length > MOST or bool(tail) != self.tailed:
                 raise Again
@@ -87,7 +87,7 @@ class Few:
             arrays = direct.run(words, length)
             if arrays is not None:
                 try:
-                    return self.gather(Left(direct, arrays, operands, displays, view, tail))
+                    return self.gather(DirectResult(direct, arrays, operands, displays, view, tail))
                 except Again:
                     raise Untold from None
         finally:
@@ -98,16 +98,16 @@ class Few:
         return found
 
 
-def few(
+def small_loop(
     execution: Execution,
     loop: Loop,
     options: Options,
     words: tuple[Words, ...],
-    where: Placing | None,
+    where: ViewRule | None,
     arrays: tuple[Varied, ...] = (),
     lock: Lock | None = None,
     sought: Sought | None = None,
-) -> Few | None:
+) -> SmallLoop | None:
     """The loop that ran, made ready; None where its result is of another kind, or it may take any time.
 
     `arrays`: captured ones that may be others in each run. `lock`: of all loops that are given captured numbers in the
@@ -123,7 +123,7 @@ def few(
         return None
     direct = Direct(body.kernel, body.program, execution.job.tables, lock)
     beyond = product_beyond(execution, options, loop)
-    return Few(words, direct, gather, where, bool(loop.built.tail), arrays, beyond)
+    return SmallLoop(words, direct, gather, where, bool(loop.built.tail), arrays, beyond)
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ class Before:
     """A loop that goes before the others, for the stage of this number."""
 
     stage: int
-    few: Few
+    small: SmallLoop
 
 
 def before(
@@ -161,10 +161,12 @@ def before(
         execution = run_loops([loop], workspace, options, Trace())
         view = changed(loop, built=changed(loop.built, view=probe.view))
         words = readings(operands, owned[0], numbers, workspace, execution, view)
-        where = placing(bound, known, probe.number, free)
+        where = view_rule(bound, known, probe.number, free)
         sought = searched(loop, execution.fused, workspace, options)
         ready = (
-            None if words is None else few(execution, bare(loop), options, words, where, arrays, lock, sought)
+            None
+            if words is None
+            else small_loop(execution, bare(loop), options, words, where, arrays, lock, sought)
         )
         if ready is None or execution.fell_back:
             break
@@ -173,4 +175,4 @@ def before(
     return None
 
 
-__all__ = ["NOTHING", "Before", "Few", "Troubled", "Untold", "before", "few"]
+__all__ = ["NOTHING", "Before", "SmallLoop", "Troubled", "Untold", "before", "small_loop"]

@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pytest
 
-from hastega_magic.compiler.fastpath.threaded import Spreading
+from hastega_magic.compiler.fastpath.threaded import ThreadedLoop
 from hastega_magic.errors import IntegerOverflowWarning
 from hastega_magic.ir import abi
 from hastega_magic.runtime import buffers, cpu, threads
@@ -231,7 +231,7 @@ def test_an_interrupt_before_the_first_run_is_prepared_costs_one_run(spread, mon
     for _ in range(3):
         session.run_cell("t = xs |> sum")
     (brief,) = session.memory.briefs._known.values()
-    brief.spreading._variant = -1
+    brief.threaded._variant = -1
     monkeypatch.setattr(abi, "layout", interrupted)
     with pytest.raises(KeyboardInterrupt):
         session.run_cell("t = xs |> sum")
@@ -277,7 +277,7 @@ def test_new_pages_are_foreseen(names, spread, monkeypatch):
 def test_an_interrupt_at_any_line_leaves_it_for_the_next_run(names, spread, way):
     xs = ints(N)
     session = Session({"xs": xs}, Options(on="parallel", threads=3, baseline=False, quiet=way == "quiet"))
-    code = (soon if way == "cell" else Spreading.run).__code__
+    code = (soon if way == "cell" else ThreadedLoop.run).__code__
 
     def call():
         if way == "function":
