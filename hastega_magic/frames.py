@@ -112,7 +112,7 @@ def taken_back(error: BaseException) -> None:
         error.__traceback__ = next(left, None)
 
 
-def let_through(error: BaseException) -> None:
+def reraise_signal(error: BaseException) -> None:
     """Raise on what a signal's handler raised in our hands, as one that limits time does: no element did.
 
     Who catches an exception to let Python find out would lose it: it comes once.
@@ -153,7 +153,7 @@ def suppressed() -> Generator[None]:
     try:
         yield
     except Exception as error:
-        let_through(error)
+        reraise_signal(error)
 
 
 def _is_below(frame: FrameType | None, caller: FrameType) -> bool:
@@ -360,8 +360,8 @@ __all__ = [
     "joined",
     "leaves",
     "leaving",
-    "let_through",
     "links",
+    "reraise_signal",
     "signal_behind",
     "suppressed",
     "taken_back",

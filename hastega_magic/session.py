@@ -14,11 +14,11 @@ from hastega_magic.compiler.fastpath.brief import Given, Run
 from hastega_magic.compiler.memory import Memory
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.showing import USUAL, Nothing, Showing
-from hastega_magic.compiler.trampoline import awaited, gone_through, stepped
+from hastega_magic.compiler.trampoline import awaited, run_to_end, stepped
 from hastega_magic.errors import CellSyntaxError, Span
 from hastega_magic.records import cached_property, dataclass
 from hastega_magic.report import Report, build_report
-from hastega_magic.runtime.signals import heard
+from hastega_magic.runtime.signals import with_signals
 from hastega_magic.runtime.warned import warned_at
 from hastega_magic.syntax.site import RUN, TRY
 from hastega_magic.trace import CELL, Event, Trace
@@ -63,7 +63,9 @@ class Session:
 
         `filename` is how tracebacks and `linecache` call the text; every text needs one of its own.
         """
-        return heard(lambda: self._run(text, filename, options or self.options))  # with what it lets go of
+        return with_signals(
+            lambda: self._run(text, filename, options or self.options)
+        )  # with what it lets go of
 
     def _run(self, text: str, filename: str | None, options: Options) -> CellResult:
         self.memory.begin()
@@ -78,7 +80,7 @@ class Session:
         name, showing = filename or _name(text), self.showing
         cell = CellRun(self.memory, self.namespace, text, name, options, given=given, showing=showing)
         with self._running(cell) as result, warned_at(self.namespace, cell.place):
-            gone_through(cell.course())
+            run_to_end(cell.course())
             cell.learn(filename)
         return result
 
@@ -86,7 +88,7 @@ class Session:
         self, text: str, filename: str | None = None, options: Options | None = None
     ) -> CellResult:
         """The same for a cell that awaits something at its top level."""
-        return await stepped(self._run_async(text, filename, options or self.options), heard)
+        return await stepped(self._run_async(text, filename, options or self.options), with_signals)
 
     async def _run_async(self, text: str, filename: str | None, options: Options) -> CellResult:
         name = filename or _name(text)

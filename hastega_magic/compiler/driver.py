@@ -36,7 +36,7 @@ from hastega_magic.errors import (
     StrictError,
     WideConstant,
 )
-from hastega_magic.frames import let_through
+from hastega_magic.frames import reraise_signal
 from hastega_magic.records import dataclass
 from hastega_magic.runtime.columnar import NullsError
 from hastega_magic.runtime.numpy import NoNumpyForm
@@ -142,7 +142,7 @@ class Driver:
             fused = rest if self.options.fuse else rest[:1]
             loop, reason, workspace = self.longest(bound, value, fused, bound.varying)
         except Exception as error:  # of an element, in a loop that went before, if it is not of ours
-            let_through(error)
+            reraise_signal(error)
             told = self.options.strict and not isinstance(error, (NotCompilable, NoNumpyForm))
             if told or isinstance(error, NullsError):
                 raise
@@ -170,7 +170,7 @@ class Driver:
         try:
             loop, reason, workspace = self.longest(bound, source, stages, bound.varying)
         except Exception as error:  # of an element, in a loop that went before: the usual way finds out
-            let_through(error)
+            reraise_signal(error)
             if not isinstance(error, NotCompilable) or isinstance(error, BeyondInt64):
                 return False
             loop, reason, workspace = None, error.reason, None
@@ -209,7 +209,7 @@ class Driver:
             else:
                 execution = run_loops([loop], workspace, self.options, self.trace, self.options.tune)
         except Exception as error:
-            let_through(error)
+            reraise_signal(error)
             if not isinstance(error, NotCompilable) and (not left or self.options.strict):
                 self.broken = Outcome.broken(run, loop, workspace, self.trace.group)
                 raise

@@ -21,7 +21,7 @@ from hastega_magic.compiler.reporting.aborted import told_if_it_raises
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import NotCompilable
-from hastega_magic.frames import let_through
+from hastega_magic.frames import reraise_signal
 from hastega_magic.ir import abi
 from hastega_magic.ir.expr import flatten
 from hastega_magic.ir.fused import Fused, Output, slots_of
@@ -352,7 +352,7 @@ def _recovered(
             found = _on_the_host(*behind, options, trace)
             return found.values[0], told or found.warnings
         except Exception as error:  # Python finds out what is raised first, and takes what has no loop
-            let_through(error)
+            reraise_signal(error)
             from hastega_magic.compiler.python.elements import of_check
 
             alone = of_check(error) and not steps  # else one before that element may need such an integer

@@ -25,7 +25,7 @@ from hastega_magic.compiler.streaming.ends import counts_many, is_of_another_for
 from hastega_magic.compiler.trampoline import carried
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import BeyondInt64, NotCompilable, WideConstant
-from hastega_magic.frames import let_through
+from hastega_magic.frames import reraise_signal
 from hastega_magic.passes.fuse import can_fuse
 from hastega_magic.runtime.columnar import NullsError
 
@@ -105,7 +105,7 @@ def run_group(driver: Driver, group: Group) -> Iterator[Outcome]:
         with carried():
             execution = run_loops(group.loops, group.workspace, *how)
     except Exception as error:  # of one, as `min` of no elements: those before it have their effect
-        let_through(error)
+        reraise_signal(error)
         if len(group.loops) == 1 and not isinstance(error, (Separately, BeyondInt64, NotCompilable)):
             raise
         elements = driver.options.int_mode == "checked" and isinstance(error, WideConstant)

@@ -39,7 +39,7 @@ def evaluated(code: CodeType, namespace: dict[str, Any]) -> Generator[Awaitable[
     return (yield found) if code.co_flags & inspect.CO_COROUTINE else found
 
 
-def gone_through(course: Course) -> None:
+def run_to_end(course: Course) -> None:
     """Go through a course that awaits nothing."""
     try:
         for _ in course:
@@ -92,4 +92,4 @@ def stepped(
             step = partial(cell.send, sent)
 
 
-__all__ = ["Course", "awaited", "carried", "evaluated", "gone_through", "stepped"]
+__all__ = ["Course", "awaited", "carried", "evaluated", "run_to_end", "stepped"]

@@ -14,7 +14,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from hastega_magic.frames import let_through
+from hastega_magic.frames import reraise_signal
 from hastega_magic.interval import INT64
 from hastega_magic.ir.affine import affine, fits
 from hastega_magic.ir.expr import Expr, Value, flatten
@@ -113,7 +113,7 @@ def _tried(fused: Fused, evaluation: _Evaluation) -> Exception | None:
         try:
             _run_element(fused, evaluation, [Elements() for _ in fused.outputs])
         except Exception as raised:
-            let_through(raised)
+            reraise_signal(raised)
             return raised
     return None
 

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hastega_magic.errors import HastegaError, NotCompilable
-from hastega_magic.frames import let_through
+from hastega_magic.frames import reraise_signal
 from hastega_magic.records import dataclass
 from hastega_magic.runtime import arrow
 from hastega_magic.runtime.special_methods import has
@@ -187,7 +187,7 @@ def gives_numbers(data: Any) -> bool:
     try:
         first: object = data[0] if _library(data) == "polars" else next(iter(data))
     except Exception as error:  # whatever it is, Python will find it too
-        let_through(error)
+        reraise_signal(error)
         return False
     return type(first) in (int, float, bool)
 

@@ -12,7 +12,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
-from hastega_magic.frames import let_through
+from hastega_magic.frames import reraise_signal
 from hastega_magic.runtime import cpu
 from hastega_magic.runtime.threads import default_threads
 
@@ -68,7 +68,7 @@ def _version(name: str) -> str:
         found = importlib.metadata.distribution(name)
         text = found.read_text("METADATA") or found.read_text("PKG-INFO") or ""
     except Exception as error:  # not there, or damaged
-        let_through(error)
+        reraise_signal(error)
         return ""
     version = re.search(r"^Version:\s*(\S+)", text, re.MULTILINE)
     return version[1] if version else ""

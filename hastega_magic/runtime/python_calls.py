@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from hastega_magic.frames import let_through
+from hastega_magic.frames import reraise_signal
 from hastega_magic.records import dataclass
 from hastega_magic.runtime.columnar import is_columnar, numbers
 from hastega_magic.runtime.special_methods import gives_array, has
@@ -55,7 +55,7 @@ def _array_of(source: object) -> object:
     try:
         array: npt.NDArray[Any] = np.asarray(source)
     except Exception as error:  # its memory may be a device's
-        let_through(error)
+        reraise_signal(error)
         return source
     return array if array.ndim == 1 and array.dtype.kind in "biufc" else source
 

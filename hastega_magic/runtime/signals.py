@@ -64,7 +64,7 @@ _AFTER = 0.002
 """Seconds after which a finaliser is over, and its caller goes on."""
 
 
-def heard(do: Callable[[], T]) -> T:
+def with_signals(do: Callable[[], T]) -> T:
     """What `do` gives. Ctrl-C that came in a finaliser meanwhile comes again behind it, at the latest at the end.
 
     So does another signal whose handler raised something.
@@ -115,4 +115,4 @@ class _Hook:
                 _thread.interrupt_main(signal.Signals(number))
 
 
-__all__ = ["heard", "held_back", "leave_to_others"]
+__all__ = ["held_back", "leave_to_others", "with_signals"]

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from hastega_magic import hastega, pipe
-from hastega_magic.frames import let_through, suppressed
+from hastega_magic.frames import reraise_signal, suppressed
 from hastega_magic.session import Options, Session
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers")
@@ -101,7 +101,7 @@ def test_what_elements_raise_does_not() -> None:
     try:
         total.__wrapped__("", 3)  # type: ignore[attr-defined]
     except TypeError as error:
-        let_through(error)
+        reraise_signal(error)
 
 
 def test_functions_may_give_the_name_of_all_their_arguments_to_something_else() -> None:

@@ -13,7 +13,7 @@ import pytest
 from interrupting import interrupted
 
 from hastega_magic.runtime.background import Later, made_aside
-from hastega_magic.runtime.signals import heard
+from hastega_magic.runtime.signals import with_signals
 
 
 def test_it_is_made_once_and_in_the_background():
@@ -92,6 +92,6 @@ def test_an_interrupt_does_not_wait_for_what_is_made_aside():
 def test_later_threads_have_stacks_as_ever_wherever_an_interrupt_comes():
     before, kept = threading.stack_size(), [KeyboardInterrupt()]
     while kept[-1] is not None:
-        kept.append(interrupted(lambda: heard(lambda: made_aside(lambda: 1)), len(kept) - 1))
+        kept.append(interrupted(lambda: with_signals(lambda: made_aside(lambda: 1)), len(kept) - 1))
         assert threading.stack_size() == before, len(kept)
     assert len(kept) > 50

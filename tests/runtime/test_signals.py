@@ -115,7 +115,7 @@ def test_what_other_handlers_raise_leaves_ctrl_c_as_it_was(block):
 
 
 @pytest.mark.usefixtures("settled")
-@pytest.mark.parametrize("block", [put_off, held_back, signals.heard])
+@pytest.mark.parametrize("block", [put_off, held_back, signals.with_signals])
 def test_ctrl_c_at_any_place_leaves_all_as_it_was(block):
     answer, mask = signal.getsignal(signal.SIGINT), signal.pthread_sigmask(signal.SIG_BLOCK, ())
     hook, kept = sys.unraisablehook, []
@@ -174,7 +174,7 @@ def test_what_a_finaliser_swallows_is_heard_behind_it():
 
     before = sys.unraisablehook
     with pytest.raises(KeyboardInterrupt):
-        signals.heard(run)
+        signals.with_signals(run)
     assert sys.unraisablehook is before
 
 
@@ -184,7 +184,7 @@ def test_what_is_swallowed_just_before_the_end_is_raised_there():
         del made
 
     with pytest.raises(KeyboardInterrupt):
-        signals.heard(run)
+        signals.with_signals(run)
     time.sleep(0.01)  # and does not come once more
 
 
@@ -207,7 +207,7 @@ def test_so_is_what_a_handler_of_another_signal_raises(again):
     before = signal.signal(signal.SIGALRM, late)
     try:
         with pytest.raises(TimeoutError):
-            signals.heard(run)
+            signals.with_signals(run)
     finally:
         signal.signal(signal.SIGALRM, before)
 
@@ -220,5 +220,5 @@ def test_other_errors_of_finalisers_are_told_as_ever(monkeypatch):
         def __del__(self):
             raise ValueError("no")
 
-    signals.heard(lambda: bool(Failing()))
+    signals.with_signals(lambda: bool(Failing()))
     assert len(told) == 1

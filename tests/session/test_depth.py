@@ -8,7 +8,7 @@ import pytest
 from hastega_magic.compiler import loops
 from hastega_magic.errors import IntegerOverflowWarning
 from hastega_magic.session import Options, Session
-from hastega_magic.syntax.reading.depth import with_room
+from hastega_magic.syntax.reading.depth import with_deeper_stack
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_threads_share_the_room_for_calls():
             inside.wait(10)
             return behind()
 
-        found.append(with_room(read))
+        found.append(with_deeper_stack(read))
         left.set()
 
     def after_the_other():

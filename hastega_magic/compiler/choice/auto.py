@@ -23,7 +23,7 @@ from hastega_magic.cost.features import KEPT, Features, features_of, python_feat
 from hastega_magic.cost.learned import Phase
 from hastega_magic.cost.machine import Device, Machine
 from hastega_magic.cost.predict import Case, CpuModel, DeviceModel, Model, PythonModel
-from hastega_magic.frames import let_through
+from hastega_magic.frames import reraise_signal
 from hastega_magic.ir.kernel import Assume, Kernel, Store
 from hastega_magic.ir.target import Target
 from hastega_magic.passes.pipelines import CPU
@@ -318,7 +318,7 @@ def _target(device: Device) -> Target | None:
             return None
         return info.target(narrow=not info.unified)
     except Exception as error:  # no pyopencl, no such device: it is not chosen
-        let_through(error)
+        reraise_signal(error)
         return None
 
 

@@ -30,7 +30,7 @@ from hastega_magic.compiler.sources.part import part
 from hastega_magic.compiler.statement import Loop, built_anew
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import HastegaError
-from hastega_magic.frames import let_through, suppressed
+from hastega_magic.frames import reraise_signal, suppressed
 from hastega_magic.ir.affine import in_blocks
 from hastega_magic.ir.expr import postorder
 from hastega_magic.ir.fused import Fused
@@ -159,7 +159,7 @@ class Comparison:
                     times.append(_timed(run, size)[0])
             self.largest[backend] = Run(size, seconds, phases)
         except Exception as error:  # a device may fail, a NumPy call refuse what Python and the kernel accept
-            let_through(error)
+            reraise_signal(error)
             if isinstance(error, NoNumpyForm) and backend not in self.options.compare:
                 return None
             return Baseline(backend, 0.0, (0.0, 0.0), 0, False, False, f"did not run: {_sentence(error)}")

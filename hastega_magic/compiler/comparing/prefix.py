@@ -40,7 +40,7 @@ from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.errors import HastegaError
-from hastega_magic.frames import let_through
+from hastega_magic.frames import reraise_signal
 from hastega_magic.ir.sinks import EXTREMES, SUMS
 from hastega_magic.records import cached_property, dataclass
 from hastega_magic.report.model import COMPILING
@@ -115,7 +115,7 @@ class Prefix:
             driver = Driver(options, self.filename, Trace())
             loop, _, _ = driver.longest(bound, bound.source, bound.stages, bound.varying)
         except Exception as error:  # it has no compiled form, or a source that only Python reads
-            let_through(error)
+            reraise_signal(error)
             return False
         return loop is not None and len(loop.stages) == len(bound.stages)
 
@@ -139,7 +139,7 @@ class Prefix:
                 now = cast("list[object]", _timed(lambda: self._run("", size))[1])
                 apart, added = self._apart(now[0], theirs, size, allowed)
         except Exception as error:
-            let_through(error)
+            reraise_signal(error)
             note = f"did not run: {type(error).__name__}: {error}".splitlines()[0]
             return Baseline(backend, 0.0, (0.0, 0.0), 0, False, False, note)
         scale = length / size if size else 1.0

@@ -20,7 +20,7 @@ from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.fused import Fused
 from hastega_magic.records import changed
 from hastega_magic.runtime.cpu.direct import MOST
-from hastega_magic.runtime.signals import heard
+from hastega_magic.runtime.signals import with_signals
 from hastega_magic.runtime.sources import AnyArray
 from hastega_magic.trace import Trace
 
@@ -50,7 +50,7 @@ def searched(loop: Loop, fused: Fused, workspace: Workspace, options: Options) -
     sink = loop.pipeline.sink
     stored = changed(loop, pipeline=changed(loop.pipeline, sink=changed(sink, kind="array")))
     try:
-        execution = heard(lambda: run_loops([stored], workspace, options, Trace()))
+        execution = with_signals(lambda: run_loops([stored], workspace, options, Trace()))
     except NotCompilable:
         return None
     if execution.fell_back or _places(execution.fused) != _places(fused):

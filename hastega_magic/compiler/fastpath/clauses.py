@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 
 from hastega_magic.compiler.fastpath.objects import NotExact
-from hastega_magic.frames import let_through
+from hastega_magic.frames import reraise_signal
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.ordinary.parts import Clause, Column, Given, Nest
 
@@ -170,7 +170,7 @@ def _ranges(function: Callable[..., Any], read: Sequence[Sequence[int]]) -> list
         except _LEFT_OUT:
             continue
         except Exception as error:
-            let_through(error)
+            reraise_signal(error)
             raise NotExact("the bounds of an inner range raise") from error
     return found
 

@@ -42,9 +42,9 @@ from hastega_magic.compiler.reporting.deferred import remember
 from hastega_magic.compiler.sources import short_circuit
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.errors import HastegaError, NotCompilable, Reason
-from hastega_magic.frames import let_through, taken_back
+from hastega_magic.frames import reraise_signal, taken_back
 from hastega_magic.records import dataclass
-from hastega_magic.runtime.signals import heard
+from hastega_magic.runtime.signals import with_signals
 from hastega_magic.syntax.closures.numpy_read import numpy_read
 from hastega_magic.syntax.loops.build import BoundStage
 from hastega_magic.syntax.ordinary.comprehension import Ordinary
@@ -185,7 +185,7 @@ class OrdinaryCode(Repeated):
         except NotCompilable as error:
             return self._left(error.reason.text)
         except Exception as error:  # Python finds out, and raises it as the code's own
-            let_through(error)
+            reraise_signal(error)
             taken_back(error)
             return self._left(_RAISED)
         self._nans = 0
@@ -294,7 +294,7 @@ class OrdinaryCode(Repeated):
             self.look(bound)
             bound = replace(bound, varying=self.varying)
             driver = Driver(self.options, self.filename, trace, silent=True, scalars=scalars, tentative=True)
-            outcome = heard(lambda: driver.run_alone(bound, source))
+            outcome = with_signals(lambda: driver.run_alone(bound, source))
             if outcome.execution is None or (scalars is not None and len(outcome.loops) != 1):
                 raise NotExact("nothing of it is compiled")
             known = outcome.loops[0].scalars if outcome.loops else None
@@ -309,7 +309,7 @@ class OrdinaryCode(Repeated):
             self._failed += 1
             return self._left(str(error))
         except Exception as error:
-            let_through(error)
+            reraise_signal(error)
             taken_back(error)
             return self._left(_RAISED)
         self._failed = 0

@@ -40,7 +40,7 @@ from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.cpu.direct import MOST
 from hastega_magic.runtime.objects.fields import Field
 from hastega_magic.runtime.objects.overlapped import Made, Operand, Overlapped, fits
-from hastega_magic.runtime.signals import heard
+from hastega_magic.runtime.signals import with_signals
 from hastega_magic.runtime.sources import Unlike
 from hastega_magic.syntax.closures.contained import Where
 from hastega_magic.syntax.loops.build import BoundStage, View
@@ -147,7 +147,7 @@ class Prepared:
             return self._launched(operands, arguments, displays)
         place = (None, 0) if small.view_rule is None else small.view_rule.at(operands, known, arguments)
         # Another variant may be compiled.
-        found = heard(lambda: self._launched(operands, arguments, displays, *place, here=True))
+        found = with_signals(lambda: self._launched(operands, arguments, displays, *place, here=True))
         self._follow()
         return found
 

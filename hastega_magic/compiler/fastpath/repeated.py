@@ -28,7 +28,7 @@ from hastega_magic.compiler.statement import Bound
 from hastega_magic.frames import suppressed
 from hastega_magic.records import dataclass
 from hastega_magic.report import units
-from hastega_magic.runtime.signals import heard
+from hastega_magic.runtime.signals import with_signals
 from hastega_magic.syntax.closures.contained import Where, is_item
 from hastega_magic.syntax.closures.numbers import Number
 from hastega_magic.syntax.closures.numbers_read import items_beside, numbers_read
@@ -188,7 +188,7 @@ class Repeated:
         driver = Driver(self.options, self.filename, trace, warn_at=self.warn_at, sparing=self._anew.sparing)
         began = time.perf_counter()
         try:
-            outcome = heard(lambda: driver.run_alone(bound, source))
+            outcome = with_signals(lambda: driver.run_alone(bound, source))
         except Exception:
             self.broke(bound, driver.broken)
             raise

@@ -27,7 +27,7 @@ from hastega_magic.compiler.python.naming import BEYOND, named, placed
 from hastega_magic.compiler.python.refused import may_have_refused, of_names, of_none, once
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.errors import NOWHERE, PACKAGE, HastegaError, Span, StrictError
-from hastega_magic.frames import let_through
+from hastega_magic.frames import reraise_signal
 from hastega_magic.report.escape import quoted
 from hastega_magic.runtime.columnar import NullsError
 from hastega_magic.runtime.python_calls import THROUGH
@@ -89,7 +89,7 @@ def _found(error: BaseException, bound: Bound) -> _Found | None:
     try:  # objects of the user's are asked for what they are, and may raise
         found = _told(error, bound) or _given(error, bound) or _at_once(error, bound) or _alone(error, bound)
     except Exception as raised:
-        let_through(raised)
+        reraise_signal(raised)
         return None
     return None if found is _UNCLEAR else found
 

@@ -22,7 +22,7 @@ from hastega_magic.compiler.sources.short_circuit import DECIDED
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import BeyondInt64, HastegaError, NotCompilable, WideConstant
-from hastega_magic.frames import let_through
+from hastega_magic.frames import reraise_signal
 from hastega_magic.interval import INT64_MAX
 from hastega_magic.ir.expr import Expr, flatten
 from hastega_magic.ir.fused import Fused, Output
@@ -221,7 +221,7 @@ def steps_checked(loop: Loop, workspace: Workspace, options: Options, trace: Tra
             made = cast(AnyArray, value_or_checked(alone, workspace, options, trace))
             loop, workspace = scan_values.behind(made, loop, workspace)
         except Exception as error:  # Python finds out what is raised first, and takes what has no form
-            let_through(error)
+            reraise_signal(error)
             if isinstance(error, BeyondInt64):
                 raise
     return scan_values.by_python(loop, workspace, output, options)[0]

@@ -25,7 +25,7 @@ from hastega_magic.compiler.python.steps import NUMPYS, Surroundings, is_beyond,
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import NotCompilable
-from hastega_magic.frames import let_through
+from hastega_magic.frames import reraise_signal
 from hastega_magic.ir.expr import Expr, Value, flatten
 from hastega_magic.ir.interpreter import evaluate
 from hastega_magic.ir.pipeline import Source, Stage
@@ -92,7 +92,7 @@ class Elements:
         try:
             block = self._together.block(first, last, looks)
         except Exception as error:  # of which element, and with which words, is found out behind this
-            let_through(error)
+            reraise_signal(error)
             block = None
         if block is None:
             raising = self._together.raising(first, last)
@@ -243,7 +243,7 @@ class Elements:
         try:
             return self._evaluated(stage, value, effects)
         except Exception as error:  # Python, which has given a value, is right
-            let_through(error)
+            reraise_signal(error)
             return None
 
     def _raise(self, stage: Stage, value: Any, where: str) -> None:
@@ -251,7 +251,7 @@ class Elements:
         try:
             self._evaluated(stage, value, effects=True)
         except Exception as error:
-            let_through(error)
+            reraise_signal(error)
             error.add_note(where)
             raise error from None
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from hastega_magic.compiler.statement import Bound, Loop, build_loop, element_structure
 from hastega_magic.compiler.workspace import Workspace
-from hastega_magic.frames import let_through
+from hastega_magic.frames import reraise_signal
 from hastega_magic.ir.expr import structure
 from hastega_magic.ir.pipeline import Fn, Pipeline, Sink
 from hastega_magic.runtime import python, results
@@ -46,7 +46,7 @@ def of_nothing(source: object, stages: Sequence[python.StageCall]) -> object:
     try:
         found = python.run(source, stages)
     except Exception as error:
-        let_through(error)
+        reraise_signal(error)
         return UNTOLD
     return UNTOLD if isinstance(found, np.ndarray) else found
 
@@ -87,7 +87,7 @@ def typed(value: Any, bound: Bound, source: object) -> Any:
     try:
         made = _made(bound, source)
     except Exception as error:  # what has no compiled form, such as objects, leaves Python's array as it is
-        let_through(error)
+        reraise_signal(error)
         return value
     return value if made is None else made
 

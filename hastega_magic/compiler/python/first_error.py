@@ -17,7 +17,7 @@ import numpy as np
 from hastega_magic.compiler.reporting.graphs import Pictures
 from hastega_magic.compiler.statement_run import StatementRun
 from hastega_magic.errors import HastegaError
-from hastega_magic.frames import let_through
+from hastega_magic.frames import reraise_signal
 from hastega_magic.runtime.python_calls import elements
 from hastega_magic.syntax.loops.build import BoundStage
 from hastega_magic.trace import Trace
@@ -60,7 +60,7 @@ def raise_first(driver: Driver, run: StatementRun, source: object) -> None:
             while ahead.rest:
                 attempt.go_on(ahead)
         except Exception as error:
-            let_through(error)
+            reraise_signal(error)
             return error
         return None
 

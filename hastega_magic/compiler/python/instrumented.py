@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from hastega_magic.compiler.python.nodes import of_params, roots
-from hastega_magic.frames import let_through
+from hastega_magic.frames import reraise_signal
 from hastega_magic.ir.expr import UNROUNDED, Expr, flatten
 from hastega_magic.ir.interpreter import SCALAR, apply, first_beyond
 from hastega_magic.ir.loop import iteration, operands
@@ -54,7 +54,7 @@ def instrumented(fn: Fn, around: Callable[[Expr], object]) -> Callable[[Any], in
             with np.errstate(all="ignore"):
                 return found(*of_params(fn.params, value))
         except Exception as error:  # Python, which gives a value or raises itself, is right
-            let_through(error)
+            reraise_signal(error)
             return None
 
     return first

@@ -6,7 +6,7 @@ import reprlib
 from collections.abc import Iterable, Sequence
 
 from hastega_magic.errors import Span
-from hastega_magic.frames import let_through
+from hastega_magic.frames import reraise_signal
 from hastega_magic.ir.pipeline import Pipeline
 from hastega_magic.report.escape import quoted
 from hastega_magic.syntax.site import StageSite
@@ -33,7 +33,7 @@ def shown(value: object) -> str:
         text = text if len(text) <= _LONGEST else reprlib.repr(value)
         return " ".join(text.split()) if "\n" in text else text  # those of rows and Series have several lines
     except Exception as error:  # as of a tuple with an int of thousands of digits
-        let_through(error)
+        reraise_signal(error)
         return f"a {type(value).__name__}"
 
 

@@ -15,7 +15,7 @@ from hastega_magic.compiler.python.nodes import filled, of_params, roots
 from hastega_magic.compiler.python.steps import Surroundings, is_numpys, numpys_tables, reads_numpys
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
-from hastega_magic.frames import let_through
+from hastega_magic.frames import reraise_signal
 from hastega_magic.ir.expr import Expr, flatten
 from hastega_magic.ir.interpreter import evaluate
 from hastega_magic.ir.pipeline import Fn
@@ -63,7 +63,7 @@ def _exact(function: Any, fn: Fn, around: Surroundings) -> Any:
             known: dict[Expr, Any] = dict(zip(flatten(fn.params), numbers, strict=True))
             made = evaluate(roots(fn), lambda node: known[node] if node in known else around(node))
         except Exception as error:  # Python, which has given a value, is right
-            let_through(error)
+            reraise_signal(error)
             if failed is None:
                 return python_number(found)
             raise (error if isinstance(failed, AttributeError) else failed) from None

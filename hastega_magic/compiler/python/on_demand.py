@@ -22,7 +22,7 @@ from hastega_magic.compiler.python.first_error import first_elements, raise_firs
 from hastega_magic.compiler.python.lockstep import one_by_one
 from hastega_magic.compiler.run import run_loops
 from hastega_magic.errors import BeyondInt64, StrictError, WideConstant
-from hastega_magic.frames import let_through
+from hastega_magic.frames import reraise_signal
 from hastega_magic.interval import INT64_MAX, INT64_MIN
 from hastega_magic.report.escape import quoted
 from hastega_magic.runtime.python_calls import elements
@@ -79,7 +79,7 @@ def _looked_at(driver: Driver, run: StatementRun, stages: Sequence[BoundStage], 
     try:
         found = driver.left.lazily(run.bound, asked, stages, why, seen)
     except Exception as error:
-        let_through(error)
+        reraise_signal(error)
         failed = error
     try:
         if mode == "checked" and seen is not None:
@@ -131,7 +131,7 @@ def _look(driver: Driver, run: StatementRun, first: object, stages: Sequence[Bou
     except BeyondInt64 as error:
         too_large = str(error)
     except Exception as error:  # Python has its own to say of everything else
-        let_through(error)
+        reraise_signal(error)
         if of_check(error):
             raise
         return False

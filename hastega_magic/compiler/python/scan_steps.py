@@ -19,7 +19,7 @@ from hastega_magic.compiler.python.steps import Surroundings, is_beyond
 from hastega_magic.compiler.scan_values import beyond_int64
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
-from hastega_magic.frames import let_through
+from hastega_magic.frames import reraise_signal
 from hastega_magic.ir.expr import Expr, flatten
 from hastega_magic.ir.interpreter import evaluate
 from hastega_magic.ir.pipeline import Fn
@@ -104,14 +104,14 @@ def _evaluated(elements: Elements, first: int, last: int) -> tuple[list[Any], Ex
     try:
         return elements.through(first, last).values, None
     except Exception as error:
-        let_through(error)
+        reraise_signal(error)
     values = list[Any]()
     try:
         for number in range(first, last):
             element = elements.at(number)
             values += [element.value] if element.kept else []
     except Exception as error:
-        let_through(error)
+        reraise_signal(error)
         return values, error
     return values, None
 
@@ -142,7 +142,7 @@ class _Steps:
                 if (left := beyond_int64(totals[-1])) is not None:
                     break  # squares of squares are soon too long to be computed
         except Exception as error:
-            let_through(error)
+            reraise_signal(error)
             self.raised = True
         self._totals = totals[-1:]
         found = self._first(totals, taken)

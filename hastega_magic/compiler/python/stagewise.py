@@ -13,7 +13,7 @@ from hastega_magic.compiler.python.nodes import computed, filled, of_params, roo
 from hastega_magic.compiler.python.steps import NUMPYS, Step, Surroundings, is_beyond
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
-from hastega_magic.frames import let_through
+from hastega_magic.frames import reraise_signal
 from hastega_magic.interval import INT64, TOP, Interval
 from hastega_magic.ir.columns import Columns
 from hastega_magic.ir.expr import Expr, flatten, postorder
@@ -119,7 +119,7 @@ class Stagewise:
                 with np.errstate(all="ignore"):
                     self._through(len(self._steps), range(number, number + 1), _called, 0, {})
             except Exception as error:
-                let_through(error)
+                reraise_signal(error)
                 return number
         return None
 

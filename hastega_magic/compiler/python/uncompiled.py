@@ -32,7 +32,7 @@ from hastega_magic.errors import (
     UsageError,
     WideConstant,
 )
-from hastega_magic.frames import let_through
+from hastega_magic.frames import reraise_signal
 from hastega_magic.ir.pipeline import RUNNING_SINKS
 from hastega_magic.records import dataclass
 from hastega_magic.report.escape import quoted
@@ -216,7 +216,7 @@ class UncompiledStages:
         try:
             return self._in_step(run.given, stages, Behind(()))
         except Exception as error:
-            let_through(error)
+            reraise_signal(error)
             return None
 
     def beyond(

@@ -12,7 +12,7 @@ from hastega_magic.compiler.sources.generators import generator_of
 from hastega_magic.compiler.sources.pairs import pairs_of
 from hastega_magic.compiler.statement_run import StatementRun
 from hastega_magic.errors import BeyondInt64
-from hastega_magic.frames import let_through
+from hastega_magic.frames import reraise_signal
 
 if TYPE_CHECKING:
     from hastega_magic.compiler.driver import Driver
@@ -33,7 +33,7 @@ def of_pairs(driver: Driver, run: StatementRun, source: Iterator[object]) -> str
             attempt.go_on(inner)
         value = pairs.value(inner.value, inner.loops)
     except Exception as error:
-        let_through(error)
+        reraise_signal(error)
         if of_check(error):  # which Python would not find
             raise
         if isinstance(error.__cause__, BeyondInt64) and driver.options.int_mode != "exact":

@@ -14,7 +14,7 @@ from hastega_magic.compiler.sources.part import stretch
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import WideConstant
-from hastega_magic.frames import let_through
+from hastega_magic.frames import reraise_signal
 from hastega_magic.runtime.stream import NotProduced
 from hastega_magic.syntax.loops.build import Probe
 from hastega_magic.trace import Trace
@@ -32,7 +32,7 @@ def found(loop: Loop, probe: Probe, workspace: Workspace, options: Options, trac
         try:
             value = _found(loop, probe, workspace, options, trace)
         except Exception as error:  # of an element, or of none: over all elements Python would be asked
-            let_through(error)
+            reraise_signal(error)
             raise NotProduced from None
     trace.add("why", text=_told(loop, probe, value))
     return value

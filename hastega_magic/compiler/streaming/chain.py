@@ -34,7 +34,7 @@ from hastega_magic.compiler.streaming.ends import (
 )
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import HastegaError
-from hastega_magic.frames import let_through
+from hastega_magic.frames import reraise_signal
 from hastega_magic.ir import abi
 from hastega_magic.ir.expr import Expr, Value, flatten, structure
 from hastega_magic.records import dataclass
@@ -113,7 +113,7 @@ class _Chain:
         try:
             value = self._value(loop, workspace, rest)
         except Exception as error:
-            let_through(error)
+            reraise_signal(error)
             if self._early():
                 raise NotProduced from None
             raise
@@ -333,7 +333,7 @@ def _behind(loop: Loop, workspace: Workspace) -> AnyArray:
     try:
         return tail(loop, workspace)
     except Exception as error:
-        let_through(error)
+        reraise_signal(error)
         raise NotProduced from None
 
 

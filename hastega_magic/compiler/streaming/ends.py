@@ -14,7 +14,7 @@ import numpy as np
 from hastega_magic.compiler.sources.long_ranges import count_of
 from hastega_magic.compiler.statement import Loop, element_structure
 from hastega_magic.compiler.streaming.cutting import is_named
-from hastega_magic.frames import let_through
+from hastega_magic.frames import reraise_signal
 from hastega_magic.runtime import python, python_stages
 from hastega_magic.runtime.buffers import AnyArray
 from hastega_magic.runtime.objects.boxes import listed
@@ -141,7 +141,7 @@ def _counts_of(elements: AnyArray, stage: BoundStage) -> AnyArray:
     try:
         return python_stages.bincount(elements, *stage.args, **stage.kwargs)
     except Exception as error:
-        let_through(error)
+        reraise_signal(error)
         raise NotProduced from None
 
 

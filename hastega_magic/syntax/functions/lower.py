@@ -18,7 +18,7 @@ from hastega_magic.lru import LruCache
 from hastega_magic.syntax.closures.given import default_of, is_method, owner_given
 from hastega_magic.syntax.closures.numpy_read import reads_numbers
 from hastega_magic.syntax.functions.expressions import Frame
-from hastega_magic.syntax.reading.depth import with_room
+from hastega_magic.syntax.reading.depth import with_deeper_stack
 from hastega_magic.syntax.reading.functions import ast_of, described, name_of, spreads
 from hastega_magic.syntax.reading.names import own_names
 from hastega_magic.syntax.values.environment import Environment
@@ -129,7 +129,7 @@ def _lowered(
         parts = element if isinstance(element, tuple) and not isinstance(element, Composite) else ()
         arguments = parts if parts and spreads(function, len(parts)) else (element,)
     try:
-        graph, value = with_room(lambda: _evaluated(function, env, arguments, predicate))
+        graph, value = with_deeper_stack(lambda: _evaluated(function, env, arguments, predicate))
     except RecursionError:
         raise NotCompilable(f"`{name_of(function)}` is nested too deeply") from None
     text, span = _place(function.function if isinstance(function, Over) else function, env)

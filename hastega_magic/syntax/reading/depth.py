@@ -30,7 +30,7 @@ _RAISED = _Raised()
 _turn = free_when_forking(threading.RLock())
 
 
-def with_room(read: Callable[[], T]) -> T:
+def with_deeper_stack(read: Callable[[], T]) -> T:
     """What `read` gives, which is called once more where the usual limit is reached; RecursionError beyond any."""
     with suppress(RecursionError):
         return read()
@@ -56,4 +56,4 @@ def calls_left() -> int:
     return sys.getrecursionlimit() - depth
 
 
-__all__ = ["calls_left", "with_room"]
+__all__ = ["calls_left", "with_deeper_stack"]

@@ -8,7 +8,7 @@ from functools import lru_cache
 from types import FunctionType
 from typing import cast
 
-from hastega_magic.syntax.reading.depth import with_room
+from hastega_magic.syntax.reading.depth import with_deeper_stack
 from hastega_magic.syntax.reading.pipe import is_pipe, spine
 from hastega_magic.syntax.stages import STAGES
 
@@ -23,12 +23,12 @@ def reads(node: ast.AST) -> frozenset[str]:
     Parameters, comprehension variables and locals of functions are not free. Stage names in their place
     after `|>` are not names. Names that are assigned before they are read count: the set may be too large.
     """
-    return with_room(lambda: _names_free(node))
+    return with_deeper_stack(lambda: _names_free(node))
 
 
 def binds(node: ast.AST) -> frozenset[str]:
     """Names that executing the code may bind, rebind or delete in the scope it stands in."""
-    return with_room(lambda: _bound_by([node]))
+    return with_deeper_stack(lambda: _bound_by([node]))
 
 
 @lru_cache(1024)
