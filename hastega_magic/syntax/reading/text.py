@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 from hastega_magic.errors import NOWHERE, Span
 from hastega_magic.records import cached_property
@@ -46,19 +46,22 @@ class Token(NamedTuple):
 def scan(text: str) -> list[Token]:
     """All pieces of the text, whatever is wrong with it; an unclosed string ends with its line or text."""
     found: list[Token] = []
+    # A cell has hundreds: each is made as `Token._make` does it, without a call of Python's.
+    add, made = found.append, cast(Any, tuple).__new__
     line, start, depth = 1, 0, 0
     at = 0
     while (match := _TOKEN.match(text, at)) is not None:
-        kind, piece = match.lastgroup or "other", match.group()
+        kind, piece, end = match.lastgroup or "other", match[0], match.end()
         if kind == "string":
-            piece = text[at : _end_of_string(text, match)]
+            end = _end_of_string(text, match)
+            piece = text[at:end]
         depth += kind == "open"
-        found.append(Token(kind, piece, line, at - start, depth))
+        add(made(Token, (kind, piece, line, at - start, depth)))
         depth -= kind == "close" and depth > 0
         if "\n" in piece:
             line += piece.count("\n")
             start = at + piece.rindex("\n") + 1
-        at += len(piece)
+        at = end
     return found
 
 
