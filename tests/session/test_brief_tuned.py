@@ -25,14 +25,14 @@ def test_what_is_known_of_other_loops_changes_nothing(short: list[bool]) -> None
     for _ in range(3):
         session.run_cell("t = xs |> sum")
     assert short == [True, True]
-    compiled = next(iter(session.memory.briefs._known.values())).alike.execution.compiled
+    compiled = next(iter(session.memory.briefs._known.values())).guards.execution.compiled
     schedule_store.keep(compiled.tuning_key, _finding(lanes=4))
     session.run_cell("t = xs |> sum")
     assert short == [True, True]  # it is compiled anew, by the schedule that was found
     session.run_cell("t = xs |> sum")
     assert short == [True, True, True]
     (anew,) = session.memory.briefs._known.values()
-    assert anew.alike.execution.compiled.state.tuned.lanes == 4
+    assert anew.guards.execution.compiled.state.tuned.lanes == 4
 
 
 @pytest.mark.parametrize("others", [{"threads": 1}, {"on": "simd"}])
@@ -41,12 +41,12 @@ def test_a_finding_for_these_options_is_used_whoever_made_the_loop(others: dict[
     session.run_cell("t = xs |> sum", options=replace(session.options, **others))
     session.run_cell("t = xs |> sum")
     (brief,) = session.memory.briefs._known.values()
-    made = brief.alike.execution.compiled
+    made = brief.guards.execution.compiled
     own = tuning_key(made.structure, False, session.options, backend_of(session.options))
     schedule_store.keep(own, _finding(lanes=4))
     session.run_cell("t = xs |> sum")
     (anew,) = session.memory.briefs._known.values()
-    assert anew.alike.execution.compiled.state.tuned.lanes == 4
+    assert anew.guards.execution.compiled.state.tuned.lanes == 4
     assert session.namespace["t"] == N * (N - 1) // 2
 
 
