@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from hastega_magic.compiler.loops import cached_loops
 from hastega_magic.session import Options, Session
 
 
@@ -35,6 +36,11 @@ def written(run: Callable[[], object]) -> object:
     if isinstance(found, np.ndarray):
         return found.dtype.str, repr(found.tolist())
     return type(found), repr(found)
+
+
+def compiled() -> int:
+    """How many bodies of loops there are: what was compiled since the fixture `nothing_compiled`."""
+    return sum(len(loop.bodies) for loop in cached_loops())
 
 
 def assigned(
