@@ -20,6 +20,13 @@ def outcome(run: Callable[[], object]) -> object:
         return "raised", type(error), str(error)
 
 
+def evaluated(setting: str, text: str) -> object:
+    """What Python alone makes of the expression, behind the statements of the setting."""
+    names: dict[str, Any] = {}
+    exec(setting, names)
+    return eval(text, names)
+
+
 def sequence(value: object) -> object:
     """Sets and dicts in an order that tells them apart; else the value itself."""
     if isinstance(value, dict):
