@@ -18,6 +18,7 @@ from itertools import permutations
 from hastega_magic.frames import suppressed
 from hastega_magic.records import dataclass
 from hastega_magic.report.costs import Crossing, Model, ModelPhase, ModelRow
+from hastega_magic.report.model import COMPILING
 
 Phases = Sequence[Mapping[str, object]]
 Timed = Callable[[str, int], tuple[float, Phases]]
@@ -39,7 +40,6 @@ _RUNS = 5
 _FARTHEST = 1e9
 """Crossings beyond so many elements are of no interest, unless so many were measured."""
 
-_ONCE = frozenset({"parse", "infer", "fuse", "codegen", "compile"})
 REST = "call"
 """The phase for what is in no other: binding, looking the loop up, starting threads."""
 
@@ -164,7 +164,7 @@ def _parts(run: Run) -> dict[str, float]:
     seconds = run.seconds
     for phase in run.phases:
         name, spent = str(phase["name"]), phase["seconds"]
-        if name not in _ONCE and isinstance(spent, float) and spent > 0:
+        if name not in COMPILING and isinstance(spent, float) and spent > 0:
             found[name] = found.get(name, 0.0) + spent
     together = sum(found.values())
     if not found:
