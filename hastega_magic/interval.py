@@ -58,6 +58,8 @@ class Interval:
 TOP = Interval(None, None)
 INT64 = Interval(INT64_MIN, INT64_MAX)
 BIT = Interval(0, 1)
+NOT_NEGATIVE = Interval(0, INT64_MAX)
+"""Of int64."""
 
 
 def point(value: int) -> Interval:

@@ -18,6 +18,7 @@ import pytest
 from at_once import same_at_once
 from hypothesis import settings
 
+from hastega_magic.compiler.loops import clear_cache
 from hastega_magic.interval import BIT, INT64, TOP, Interval, point
 from hastega_magic.ir.expr import Expr, const, make
 from hastega_magic.ops import OPS
@@ -71,6 +72,12 @@ def _images() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cpu, "image_of", image_of)
         yield
+
+
+@pytest.fixture
+def nothing_compiled() -> None:
+    """A full cache lets go of a loop for each that is compiled, so that their number says nothing."""
+    clear_cache()
 
 
 @pytest.fixture

@@ -40,71 +40,71 @@ def clock(monkeypatch):
 
 
 def test_nothing_is_heard_of_short_work(clock):
-    heard = Heard()
-    with listening(heard), task("work", 10) as work:
+    with_signals = Heard()
+    with listening(with_signals), task("work", 10) as work:
         for done in range(10):
             clock.now += AFTER / 11
             work.at(done + 1)
-    assert heard.seen == []
-    assert heard.closed == 0
+    assert with_signals.seen == []
+    assert with_signals.closed == 0
 
 
 def test_long_work_is_heard_of_and_then_no_more(clock):
-    heard = Heard()
-    with listening(heard), task("work", 10) as work:
+    with_signals = Heard()
+    with listening(with_signals), task("work", 10) as work:
         for done in range(1, 11):
             clock.now += AFTER / 4
             work.at(done)
-        assert heard.seen == [("work", done / 10) for done in range(4, 11)]
-        assert heard.closed == 0
-    assert heard.closed == 1
+        assert with_signals.seen == [("work", done / 10) for done in range(4, 11)]
+        assert with_signals.closed == 0
+    assert with_signals.closed == 1
 
 
 def test_pictures_are_some_time_apart(clock):
-    heard = Heard()
-    with listening(heard), task("work", 1000) as work:
+    with_signals = Heard()
+    with listening(with_signals), task("work", 1000) as work:
         clock.now += AFTER
         for done in range(1, 1001):
             clock.now += EVERY / 100
             work.at(done)
-    assert 9 <= len(heard.seen) <= 11
+    assert 9 <= len(with_signals.seen) <= 11
 
 
 def test_time_counts_from_the_beginning_of_the_cell_not_of_the_task(clock):
-    heard = Heard()
-    with listening(heard):
+    with_signals = Heard()
+    with listening(with_signals):
         for _ in range(3):
             with task("short", 1) as work:
                 clock.now += AFTER / 2
                 work.at(1)
-    assert heard.seen
+    assert with_signals.seen
 
 
 def test_a_task_inside_is_a_part_of_the_one_outside(clock):
-    heard = Heard()
-    with listening(heard), task("outer", 4) as outer:
+    with_signals = Heard()
+    with listening(with_signals), task("outer", 4) as outer:
         outer.at(1)
         with task("inner", 2) as inner:
             clock.now += AFTER
             inner.at(1)
         clock.now += EVERY
         outer.at(2)
-    assert heard.seen == [("outer: inner", 0.375), ("outer", 0.5)]
+    assert with_signals.seen == [("outer: inner", 0.375), ("outer", 0.5)]
 
 
 def test_a_bar_does_not_go_back(clock):
-    heard = Heard()
-    with listening(heard), task("work", 4) as work:
+    with_signals = Heard()
+    with listening(with_signals), task("work", 4) as work:
         clock.now += AFTER
         work.at(3)
         clock.now += EVERY
         work.at(2)
-    assert [fraction for _, fraction in heard.seen] == [0.75, 0.75]
+    assert [fraction for _, fraction in with_signals.seen] == [0.75, 0.75]
 
 
 def test_a_bar_does_not_go_back_where_one_part_has_several_tasks_inside(clock):
-    heard = Heard()
-    with listening(heard), task("outer", 2) as outer:
+    with_signals = Heard()
+    with listening(with_signals), task("outer", 2) as outer:
         clock.now += AFTER
         for done in (3, 1, 4):
             with task("inner", 4) as inner:
@@ -112,7 +112,7 @@ def test_a_bar_does_not_go_back_where_one_part_has_several_tasks_inside(clock):
                 inner.at(done)
         clock.now += EVERY
         outer.at(1)
-    assert [fraction for _, fraction in heard.seen] == [0.0, 0.375, 0.375, 0.5, 0.5]
+    assert [fraction for _, fraction in with_signals.seen] == [0.0, 0.375, 0.375, 0.5, 0.5]
 
 
 @pytest.mark.parametrize("total", [0, 3])
@@ -124,11 +124,11 @@ def test_without_a_listener_nothing_happens(total):
 
 
 def test_work_without_parts_is_not_divided_by_zero(clock):
-    heard = Heard()
-    with listening(heard), task("work", 0) as work:
+    with_signals = Heard()
+    with listening(with_signals), task("work", 0) as work:
         clock.now += AFTER
         work.at(0)
-    assert heard.seen == [("work", 0.0)]
+    assert with_signals.seen == [("work", 0.0)]
 
 
 def test_the_clock_moves_the_bar_of_work_that_cannot_tell(monkeypatch):
@@ -142,12 +142,12 @@ def test_the_clock_moves_the_bar_of_work_that_cannot_tell(monkeypatch):
             if len(self.seen) > 3:
                 moved.set()
 
-    heard = Waiting()
-    with listening(heard), task("work", 100) as work:
+    with_signals = Waiting()
+    with listening(with_signals), task("work", 100) as work:
         with work.during(10.0, 50):
             assert moved.wait(10)
         assert work.done == 50
-    fractions = [fraction for _, fraction in heard.seen]
+    fractions = [fraction for _, fraction in with_signals.seen]
     assert fractions == sorted(fractions)
     assert 0 < fractions[3] < 0.5
     assert not [each for each in threading.enumerate() if each.name == "hastega-clock"]
@@ -155,23 +155,28 @@ def test_the_clock_moves_the_bar_of_work_that_cannot_tell(monkeypatch):
 
 def test_the_clock_ends_with_an_exception(monkeypatch):
     monkeypatch.setattr(progress, "AFTER", 0.0)
-    heard = Heard()
-    with pytest.raises(KeyboardInterrupt), listening(heard), task("work", 1) as work, work.during(10.0, 1):
+    with_signals = Heard()
+    with (
+        pytest.raises(KeyboardInterrupt),
+        listening(with_signals),
+        task("work", 1) as work,
+        work.during(10.0, 1),
+    ):
         raise KeyboardInterrupt
     assert not [each for each in threading.enumerate() if each.name == "hastega-clock"]
-    assert heard.closed == 1
+    assert with_signals.closed == 1
 
 
 def test_other_threads_are_not_listened_to(clock):
-    heard = Heard()
+    with_signals = Heard()
 
     def elsewhere():
         with task("elsewhere", 1) as work:
             work.at(1)
 
-    with listening(heard):
+    with listening(with_signals):
         clock.now += 10 * AFTER
         thread = threading.Thread(target=elsewhere)
         thread.start()
         thread.join()
-    assert heard.seen == []
+    assert with_signals.seen == []

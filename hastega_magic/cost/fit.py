@@ -24,6 +24,9 @@ _ROUNDS = 8
 _CHEAPEST = 0.2
 """No class costs less than this part of what is assumed of it, in proportion: nothing is for free."""
 
+_TRUST = 0.05
+"""The weight of what is assumed of a class, beside 1 of a row."""
+
 _DISTURBED = 0.3
 """A row of which the classes explain so much less than all of it, or more, counts less."""
 
@@ -98,13 +101,12 @@ def nonnegative(matrix: _Floats, wanted: _Floats) -> _Floats:
 def class_costs(
     rows: Sequence[tuple[Mapping[str, float], float]],
     guess: Mapping[str, float],
-    trust: float = 0.05,
     unit: frozenset[str] = frozenset(),
     scaled: bool = True,
 ) -> dict[str, float]:
     """Seconds of each class of `guess`, from rows of counts and measured seconds.
 
-    Errors count relative to the measured time. `guess` draws each class towards itself as a row of weight `trust`
+    Errors count relative to the measured time. `guess` draws each class towards itself as a row of weight `_TRUST`
     would, so that classes that the rows do not tell apart, or do not hold, keep its proportions: where `scaled`, it is
     scaled to the rows first, and none falls far below it. A row that takes far longer than the others say, or far less,
     was disturbed, and counts less. Classes of `unit` are computed while the others are (cost/overlap.py).
@@ -119,8 +121,8 @@ def class_costs(
     scale = statistics.median(ratios) if ratios and scaled else 1.0
     start = {name: guess[name] * scale for name in names}
     relative = [[counts.get(name, 0.0) * start[name] / seconds for name in names] for counts, seconds in used]
-    matrix = np.array(relative + (np.eye(len(names)) * trust).tolist(), float)
-    wanted = np.array([1.0] * len(used) + [trust] * len(names), float)
+    matrix = np.array(relative + (np.eye(len(names)) * _TRUST).tolist(), float)
+    wanted = np.array([1.0] * len(used) + [_TRUST] * len(names), float)
     apart = np.array([name in unit for name in names])
     shares = np.ones_like(matrix)
     weights = np.ones(len(wanted))

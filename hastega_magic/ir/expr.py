@@ -15,6 +15,9 @@ from hastega_magic.ops import OPS
 from hastega_magic.records import cached_property
 from hastega_magic.types import BOOL, FLOAT, FLOAT32, INT, Composite, ScalarType, type_of_constant
 
+INVARIANT = frozenset({"const", "table", "length"})
+"""Leaves that are the same whichever element is computed."""
+
 
 class Expr:
     """A node: an operator of the table over nodes, or a leaf.

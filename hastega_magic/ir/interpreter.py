@@ -15,7 +15,7 @@ from typing import Any, cast
 import numpy as np
 
 from hastega_magic.frames import reraise_signal
-from hastega_magic.interval import INT64
+from hastega_magic.interval import INT64, INT64_MAX, INT64_MIN
 from hastega_magic.ir.affine import affine, fits
 from hastega_magic.ir.expr import Expr, Value, flatten
 from hastega_magic.ir.fused import Fused, Output
@@ -211,7 +211,12 @@ class _Evaluation:
             if self.beyond is None and not body.inner:
                 self.beyond = turn.beyond
                 for node, value in turn.values.items() if self.beyond is None else ():
-                    if type(value) is int and not _LEAST <= value <= _MOST and node.type is INT and node.args:
+                    if (
+                        type(value) is int
+                        and not INT64_MIN <= value <= INT64_MAX
+                        and node.type is INT
+                        and node.args
+                    ):
                         self.beyond = value
                         break
         return state
@@ -233,8 +238,6 @@ _EAGER: dict[str, Callable[..., Any]] = {
     "gather": _gather,
 }
 """Operators of which all operands are evaluated."""
-
-_LEAST, _MOST = -(1 << 63), (1 << 63) - 1
 
 
 def _element_leaves(

@@ -19,7 +19,7 @@ from collections.abc import Callable, Collection, Container, Iterable, Iterator,
 from dataclasses import replace
 
 from hastega_magic.interval import Interval
-from hastega_magic.ir.expr import Expr, is_const, leaf, node_of, postorder, rewrite
+from hastega_magic.ir.expr import INVARIANT, Expr, is_const, leaf, node_of, postorder, rewrite
 from hastega_magic.records import dataclass
 from hastega_magic.types import BOOL
 
@@ -322,7 +322,7 @@ def _outer(roots: Sequence[Expr], varying: set[Expr], hoisted: Callable[[Expr], 
         if node in seen:
             continue
         seen.add(node)
-        if node not in varying and node.op in ("const", "table", "length"):
+        if node not in varying and node.op in INVARIANT:
             continue
         if node not in varying and (not node.args or hoisted(node)):
             found[node] = None

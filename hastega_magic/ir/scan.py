@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from hastega_magic.ir.affine import all_in_doubt
+from hastega_magic.ir.reduction import Floats
 from hastega_magic.ir.schedule import BLOCK
 
 ROW = 8
@@ -27,7 +27,6 @@ ROW = 8
 SAFE_BITS = 50
 """Ints of so many bits cannot overflow within a block; larger ones are left to Python."""
 
-Floats = npt.NDArray[np.floating[Any]]
 Number = TypeVar("Number", float, str)
 
 

@@ -14,6 +14,9 @@ from hastega_magic.interval import BIT, Interval
 from hastega_magic.ops.row import Builder, Op, Signature, bitwise, comparison, fixed, integers, untyped
 from hastega_magic.types import BOOL, INT, ScalarType, promote
 
+TURNED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
+"""A comparison, and that of its operands the other way round."""
+
 _COMMUTES = frozenset({"commutative", "associative"})
 _COUNTS = Interval(0, 63)
 

@@ -112,7 +112,7 @@ def _nextafter(x: Real, y: Real) -> Real:
     outwards = (y > x) & (x > 0.0) | (y < x) & (x < 0.0)
     bits = x.bits()
     moved = _chosen(outwards, bits + 1, bits - 1).real()
-    moved = where(x.equals(0.0), _constant(x, _LEAST).with_sign_of(y), moved)
+    moved = where(x.equals(0.0), x.constant(_LEAST).with_sign_of(y), moved)
     return _next(x, y, moved)
 
 
@@ -125,7 +125,7 @@ def _nextafter32(x: Real, y: Real) -> Real:
     step = where(y > x, _LEAST32, -_LEAST32)
     beside = x + step
     beside = where(beside.equals(0.0), beside.with_sign_of(x), beside)
-    moved = where(abs(x).equals(math.inf), _constant(x, _MOST32).with_sign_of(x), where(near, beside, moved))
+    moved = where(abs(x).equals(math.inf), x.constant(_MOST32).with_sign_of(x), where(near, beside, moved))
     return _next(x, y, moved)
 
 
@@ -141,7 +141,7 @@ def _expand_spacing(b: Builder, args: Sequence[Any]) -> Any:
     """The distance to the next number away from zero, of the largest one infinite, with the sign."""
 
     def spacing(x: Real) -> Real:
-        outside = _constant(x, math.inf).with_sign_of(where(x.equals(0.0), 1.0, x))
+        outside = x.constant(math.inf).with_sign_of(where(x.equals(0.0), 1.0, x))
         neighbour = _nextafter32 if args[0].type is FLOAT32 else _nextafter
         limit = _MOST32 if args[0].type is FLOAT32 else _MOST
         next_one = where(abs(x) >= limit, outside, neighbour(x, outside))
@@ -181,10 +181,6 @@ def _remainder(x: Real, y: Real) -> Real:
 
 def _chosen(flag: Flag, yes: Whole, no: Whole) -> Whole:
     return Whole(flag.builder, flag.builder.op("select", flag.term, yes.term, no.term))
-
-
-def _constant(x: Real, value: float) -> Real:
-    return Real(x.builder, x.builder.const(value))
 
 
 def _like(x: Any, found: Any) -> Any:

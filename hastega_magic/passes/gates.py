@@ -12,10 +12,8 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Iterator, Sequence
 
-from hastega_magic.ir.expr import Expr, is_const, make, postorder
+from hastega_magic.ir.expr import INVARIANT, Expr, is_const, make, postorder
 from hastega_magic.ir.loop import iteration
-
-_ANYWHERE = frozenset({"const", "table", "length"})
 
 
 def failing(roots: Sequence[Expr], checks: Iterable[Expr]) -> dict[Expr, Expr]:
@@ -32,7 +30,7 @@ def failing(roots: Sequence[Expr], checks: Iterable[Expr]) -> dict[Expr, Expr]:
         if node.op == "turns":
             loops.append(node)
             behind[node] = len(loops)
-        if any(arg in placed for arg in node.args) or not (node.args or node.op in _ANYWHERE):
+        if any(arg in placed for arg in node.args) or not (node.args or node.op in INVARIANT):
             placed.add(node)
     found: dict[Expr, Expr] = {}
     for before, loop in enumerate(loops):

@@ -13,6 +13,7 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from hastega_magic.interval import INT64, INT64_MAX, TOP, Interval
 from hastega_magic.ir.expr import Expr, is_const, postorder
 from hastega_magic.ir.loop import EVERY, MOST_TURNS, Iteration, facts, iteration, operands
+from hastega_magic.ops.compare import TURNED
 from hastega_magic.types import BOOL, INT
 
 _LIMITS = ((1 << 31) - 1, (1 << 52) - 1, INT64_MAX)
@@ -125,7 +126,7 @@ class Inference:
         for fact in facts(body):
             if fact.op in _RESTRICTIONS and all(arg.type is INT for arg in fact.args):
                 left, right = fact.args
-                for leaf, op, other in ((left, fact.op, right), (right, _TURNED[fact.op], left)):
+                for leaf, op, other in ((left, fact.op, right), (right, TURNED[fact.op], left)):
                     if leaf.op == "carry" and other.op in ("const", "outer", "carry"):
                         self._facts.setdefault(leaf, {})[op, other] = None
         starts, outside = operands(loop)
@@ -195,8 +196,6 @@ _RESTRICTIONS: Mapping[str, Callable[[Interval, Interval], Interval]] = {
     "ne": _without,
 }
 """The interval that a comparison with another leaves a value."""
-
-_TURNED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne"}
 
 
 def _widened(old: Interval, new: Interval) -> Interval:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from hastega_magic.errors import WideConstant
-from hastega_magic.interval import INT64_MAX, Interval
+from hastega_magic.interval import INT64_MAX, NOT_NEGATIVE, Interval
 from hastega_magic.ir.expr import Expr, flatten, is_const, leaf
 from hastega_magic.ir.fused import Fused
 from hastega_magic.ir.kernel import TROUBLE, VIOLATED, Assume
@@ -71,7 +71,7 @@ def variants(fused: Fused, leaves: Leaves, mode: str) -> Variants:
         if each is not None and not each.fits_int64 and slot in read
     ]
     overflowing = _leaves_int64(found)
-    last = tuple(Assume(leaf("load", INT, slot), _INT63, TROUBLE) for slot in unsigned)
+    last = tuple(Assume(leaf("load", INT, slot), NOT_NEGATIVE, TROUBLE) for slot in unsigned)
     checked = guarded(fused, leaves, found, last)
     if not overflowing and not unsigned:
         cheap = [
@@ -132,8 +132,6 @@ def _read_as_int64(roots: list[Expr]) -> set[object]:
 _FEWEST_BITS = 16
 """A loop's state is not held within less."""
 
-_INT63 = Interval(0, (1 << 63) - 1)
-
 
 def _leaves_int64(found: Inference) -> bool:
     return any(node.op != "load" for node in found.overflowing)
@@ -180,7 +178,7 @@ def _positive_body(fused: Fused, leaves: Leaves, infer: _Analysis) -> Variant | 
         if node.op in ("mod", "floordiv") and node.type is INT and not is_const(node.args[1])
     ]
     signed = {
-        slot: _INT63
+        slot: NOT_NEGATIVE
         for slot, each in enumerate(leaves.sources)
         if each is not None and each.lo is not None and each.lo < 0 and not each.at_most(EXACT)
     }
@@ -188,7 +186,7 @@ def _positive_body(fused: Fused, leaves: Leaves, infer: _Analysis) -> Variant | 
         return None
     found = infer(signed)
     better = any(
-        found.ranges[arg].within(_INT63) and not found.ranges[arg].at_most(EXACT)
+        found.ranges[arg].within(NOT_NEGATIVE) and not found.ranges[arg].at_most(EXACT)
         for node in divisions
         for arg in node.args
     )

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from hastega_magic.errors import HastegaError
 from hastega_magic.interval import INT64
-from hastega_magic.ir.expr import Expr, Value, is_const, leaf, make, postorder
+from hastega_magic.ir.expr import INVARIANT, Expr, Value, is_const, leaf, make, postorder
 from hastega_magic.ir.fused import Fused, Output
 from hastega_magic.ir.pipeline import ELEMENT_SINKS, MIXED_SINKS
 from hastega_magic.ir.sinks import EXTREMES, spread
@@ -88,11 +88,8 @@ _Key = tuple[Expr, _Context | None]
 """A node's value over the elements of a context."""
 
 
-_INVARIANT = frozenset({"const", "table", "length"})
-
-
 def _key(node: Expr, context: _Context | None) -> _Key:
-    return node, None if node.op in _INVARIANT else context
+    return node, None if node.op in INVARIANT else context
 
 
 @lru_cache(1024)

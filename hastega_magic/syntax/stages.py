@@ -137,6 +137,9 @@ _ROWS = (
 STAGES: dict[str, Stage] = {row.name: row for row in _ROWS}
 """All stages, by name."""
 
+ONE_BY_ONE = frozenset({"map", "filter", "clip", "where"})
+"""Stages that make one element or none of each, whichever come before it and behind it."""
+
 
 _KEYS = frozenset({"key"})
 """Arguments by name alone that are functions."""

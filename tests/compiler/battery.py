@@ -253,6 +253,15 @@ def in_form(name: str) -> Iterator[None]:
         yield
 
 
+def assert_same_bits_everywhere(text: str, names: dict[str, Any]) -> None:
+    """One number, whatever the threads, the lanes and the device's form."""
+    found = [run(text, names, threads=threads, width=width) for threads in (1, 3) for width in (1, 4, 8)]
+    with in_form("items"):
+        found.append(run(text, names))
+    assert not any(ran.error for ran in found)
+    assert len({repr(ran.value) for ran in found}) == 1
+
+
 # Values
 
 EDGES = (0, 1, -1, 2, 3, -3, 7, 10, -10, 61, 4095, 2**31 - 1, -(2**31), 2**32, 2**52, 2**53, 2**53 + 1, -(2**53) - 1,

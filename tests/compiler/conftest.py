@@ -5,11 +5,14 @@ from dataclasses import replace
 
 import battery
 import pytest
+from in_pieces import SMALL
 
 from hastega_magic.compiler.choice import costs
+from hastega_magic.compiler.streaming import chain, ends
 from hastega_magic.cost.learned import Learned
 from hastega_magic.ir.verifier import VerificationError, verify_fused, verify_kernel, verify_pipeline
 from hastega_magic.passes import pipelines
+from hastega_magic.runtime import stream
 
 BACKENDS = ("parallel", "opencl")
 
@@ -53,6 +56,15 @@ def _thinned(item):
 
 def pytest_collection_modifyitems(items):
     items[:] = [item for item in items if not _thinned(item)]
+
+
+@pytest.fixture
+def pieces(monkeypatch):
+    """Pieces of some blocks, so that there are several of few elements."""
+    for module in (stream, chain):
+        monkeypatch.setattr(module, "PIECE", SMALL)
+    monkeypatch.setattr(chain, "LONG", 2 * SMALL)
+    monkeypatch.setattr(ends, "_LARGEST", 2 * SMALL)
 
 
 @pytest.fixture(autouse=True)

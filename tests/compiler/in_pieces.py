@@ -6,7 +6,6 @@ import warnings
 import numpy as np
 
 from hastega_magic.compiler.streaming import chain, ends
-from hastega_magic.runtime import stream
 from hastega_magic.session import Options, Session
 
 N = 100_003
@@ -35,14 +34,6 @@ NAMES = {
 }
 SMALL = 3 * 4096
 """Elements of a piece."""
-
-
-def shorten(monkeypatch):
-    """Make pieces of some blocks, so that there are several of few elements."""
-    for module in (stream, chain):
-        monkeypatch.setattr(module, "PIECE", SMALL)
-    monkeypatch.setattr(chain, "LONG", 2 * SMALL)
-    monkeypatch.setattr(ends, "_LARGEST", 2 * SMALL)
 
 
 def run(cell, long=None, **options):

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from hastega_magic.compiler.loops import cached_loops
 from hastega_magic.session import Options, Session
 
 
@@ -17,6 +18,13 @@ def outcome(run: Callable[[], object]) -> object:
         return sequence(run())
     except Exception as error:
         return "raised", type(error), str(error)
+
+
+def evaluated(setting: str, text: str) -> object:
+    """What Python alone makes of the expression, behind the statements of the setting."""
+    names: dict[str, Any] = {}
+    exec(setting, names)
+    return eval(text, names)
 
 
 def sequence(value: object) -> object:
@@ -35,6 +43,11 @@ def written(run: Callable[[], object]) -> object:
     if isinstance(found, np.ndarray):
         return found.dtype.str, repr(found.tolist())
     return type(found), repr(found)
+
+
+def compiled() -> int:
+    """How many bodies of loops there are: what was compiled since the fixture `nothing_compiled`."""
+    return sum(len(loop.bodies) for loop in cached_loops())
 
 
 def assigned(

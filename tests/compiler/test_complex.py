@@ -211,15 +211,7 @@ def test_series():
 
 
 def test_sums_have_the_same_bits_everywhere():
-    cell = "zs |> map(lambda z: z * 1.1) |> sum"
-    values = {
-        battery.run(cell, NAMES, threads=threads, width=width).value
-        for threads in (1, 3)
-        for width in (1, 4, 8)
-    }
-    with battery.in_form("items"):
-        values.add(battery.run(cell, NAMES).value)
-    assert len(values) == 1
+    battery.assert_same_bits_everywhere("zs |> map(lambda z: z * 1.1) |> sum", NAMES)
 
 
 class TestRunningSums:

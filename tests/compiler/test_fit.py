@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from hastega_magic.compiler.comparing import fit
 from hastega_magic.compiler.comparing.baselines import Comparison
-from hastega_magic.compiler.comparing.fit import Crossing, Line, Row, Run
+from hastega_magic.compiler.comparing.fit import Run
 from hastega_magic.errors import HastegaError
+from hastega_magic.report.costs import Crossing, ModelPhase, ModelRow
 from hastega_magic.session import Options, Session
 
 CELL = "ys = range(1, 50_001) |> map(lambda x: 22 * x * (x + 1) % 6_700_417)\ntotal = ys |> sum\n"
@@ -70,7 +71,7 @@ def test_small_sizes_count_as_much_as_large_ones():
     model = fit.model(lambda backend, size: (1e-4 + 1e-9 * size, ()), ["x"], 10**7, 100.0)
     (row,) = model.rows
     assert (row.points[0][0], row.points[-1][0]) == (256, 10**7)
-    a, b = row.line
+    a, b = fit.line(row)
     assert all(a * n + b == pytest.approx(seconds, rel=1e-3) for n, seconds in row.points)
 
 
@@ -79,7 +80,7 @@ def test_a_run_that_was_disturbed_pulls_little():
         return (1e-4 + 1e-9 * size) * (100 if 10_000 < size < 100_000 else 1), ()
 
     (row,) = fit.model(timed, ["x"], 10**7, 100.0).rows
-    a, b = row.line
+    a, b = fit.line(row)
     assert (a, b) == (pytest.approx(1e-9, rel=0.1), pytest.approx(1e-4, rel=0.1))
 
 
@@ -194,7 +195,7 @@ LINES = st.tuples(st.floats(0, 1e-5), st.floats(0, 1e-1))
 
 @given(st.lists(LINES, min_size=2, max_size=5))
 def test_crossings_separate_the_sizes_where_one_or_the_other_is_faster(lines):
-    rows = [Row(f"r{i}", (Line("kernel", a, b),), ()) for i, (a, b) in enumerate(lines)]
+    rows = [ModelRow(f"r{i}", (ModelPhase("kernel", a, b),), ()) for i, (a, b) in enumerate(lines)]
     found = fit.crossings(rows, 1e9)
     assert list(found) == sorted(found, key=lambda each: each.n)
     for each in found:
@@ -214,11 +215,11 @@ def test_crossings_separate_the_sizes_where_one_or_the_other_is_faster(lines):
 
 
 def test_equal_lines_do_not_cross():
-    same = [Row(name, (Line("kernel", 1e-9, 1e-4),), ()) for name in "ab"]
+    same = [ModelRow(name, (ModelPhase("kernel", 1e-9, 1e-4),), ()) for name in "ab"]
     assert fit.crossings(same, 1e9) == ()
-    apart = [*same, Row("c", (Line("kernel", 1e-9, 1e-5),), ())]
+    apart = [*same, ModelRow("c", (ModelPhase("kernel", 1e-9, 1e-5),), ())]
     assert fit.crossings(apart, 1e9) == ()
-    assert fit.crossings([same[0], Row("d", (Line("k", 0.0, 1e-3),), ())], 1e9) == (
+    assert fit.crossings([same[0], ModelRow("d", (ModelPhase("k", 0.0, 1e-3),), ())], 1e9) == (
         Crossing("d", "a", 900_000.0),
     )
 

@@ -2,14 +2,7 @@
 
 import pytest
 
-from tests.compiler.in_pieces import bits, handed, run, shorten
-
-
-@pytest.fixture
-def pieces(monkeypatch):
-    """Pieces of some blocks, so that there are several of few elements."""
-    shorten(monkeypatch)
-
+from tests.compiler.in_pieces import bits, handed, run
 
 OTHER_FORMS = [
     "range(N) |> map(lambda x: x * 1.5) |> to_list",

@@ -4,11 +4,13 @@ import itertools
 
 import numpy as np
 import pytest
+from outcomes import compiled
 
-from hastega_magic.compiler import loops
 from hastega_magic.ir.scan import running_affine
 from hastega_magic.session import Options, Session
 from tests.compiler.battery import assert_interpreted, assert_like_python, on_target, run, run_in, some
+
+pytestmark = pytest.mark.usefixtures("nothing_compiled")
 
 XS = np.random.default_rng(0).normal(size=3 * 4096 + 5)
 
@@ -19,16 +21,6 @@ AVERAGES = {
     "lambda a, x: a + 2 / (n + 1) * (x - a)": (lambda k: 1 - 2 / 9, lambda x, k: 2 / 9 * x),
     "lambda a, x: a * k * k + x * (1 / n)": (lambda k: k * k, lambda x, k: x * (1 / 8)),
 }
-
-
-@pytest.fixture(autouse=True)
-def nothing_compiled():
-    """A full cache lets go of a loop for each that is compiled, so that their number says nothing."""
-    loops.clear_cache()
-
-
-def compiled():
-    return sum(len(loop.bodies) for loop in loops.cached_loops())
 
 
 def changed(cell, **options):

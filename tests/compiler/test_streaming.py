@@ -7,14 +7,7 @@ from hastega_magic.runtime import produced
 from hastega_magic.session import Options, Session
 from tests.compiler.battery import EFFORT, some
 from tests.compiler.handed import COMPLEX, CONSUMERS, OF_COMPLEX, OF_PAIRS, PAIRED, PRODUCERS
-from tests.compiler.in_pieces import NAMES, SMALL, N, bits, handed, reported, run, shorten
-
-
-@pytest.fixture
-def pieces(monkeypatch):
-    """Pieces of some blocks, so that there are several of few elements."""
-    shorten(monkeypatch)
-
+from tests.compiler.in_pieces import NAMES, SMALL, N, bits, handed, reported, run
 
 PAIRS = [
     (producer, consumer)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from jupyter_client.kernelspec import KernelSpecManager
@@ -37,6 +38,17 @@ class Seen:
     @property
     def reports(self) -> list[dict[str, Any]]:
         return [bundle[MIME] for bundle in self.bundles if MIME in bundle]
+
+    @property
+    def refusal(self) -> str:
+        """The line behind `UsageError: `, where nothing else is shown."""
+        assert isinstance(self.error, UsageError)
+        assert self.out == ""
+        assert self.bundles == []
+        [line] = self.err.splitlines()
+        head, _, rest = line.partition(": ")
+        assert head == "UsageError"
+        return rest
 
 
 class Notebook:

@@ -52,7 +52,7 @@ def test_chunks_and_other_arrays_do_not():
 def test_several_groups_are_told_apart():
     others = XS * 2
     arrays = XS[:-1], others[:-1], XS[1:], others[1:], np.ones(N - 1)
-    assert shifts(*arrays) == {0: {2: 1}, 1: {3: 1}} or shifts(*arrays) == {1: {3: 1}, 0: {2: 1}}
+    assert shifts(*arrays) == {0: {2: 1}, 1: {3: 1}}
     rows = [XS[k::2][j : N // 2 - 2 + j] for j in range(2) for k in range(2)]
     assert shifts(*rows) == {0: {2: 1}, 1: {3: 1}}
 

@@ -5,13 +5,15 @@ import random
 import statistics
 
 import pytest
+from outcomes import compiled
 
-from hastega_magic.compiler import loops
 from hastega_magic.compiler.comparing.measure import measure
 from hastega_magic.errors import IntegerOverflowWarning
 from hastega_magic.runtime.cpu.direct import MOST as DIRECT
 from hastega_magic.runtime.objects import lists
 from hastega_magic.session import Options, Session
+
+pytestmark = pytest.mark.usefixtures("nothing_compiled")
 
 DEFINED = """
 import numpy as np
@@ -33,21 +35,11 @@ def plain(n): return [x * n for x in range(300) if x % 2 == 0]
 QUIET = Options(baseline=False, quiet=True)
 
 
-@pytest.fixture(autouse=True)
-def nothing_compiled():
-    """A full cache lets go of a loop for each that is compiled, so that their number says nothing."""
-    loops.clear_cache()
-
-
 @pytest.fixture
 def names():
     session = Session({}, Options(baseline=False))
     session.run_cell(DEFINED)
     return session.namespace
-
-
-def compiled():
-    return sum(len(loop.bodies) for loop in loops.cached_loops())
 
 
 XS = range(1, 301)

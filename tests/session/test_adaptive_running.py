@@ -1,21 +1,13 @@
 """Captured numbers that keep changing, in functions of the value so far and an element."""
 
 import pytest
+from outcomes import compiled
 
-from hastega_magic.compiler import loops
 from hastega_magic.session import Options, Session
 
+pytestmark = pytest.mark.usefixtures("nothing_compiled")
+
 QUIET = Options(baseline=False, quiet=True)
-
-
-@pytest.fixture(autouse=True)
-def nothing_compiled():
-    """A full cache lets go of a loop for each that is compiled, so that their number says nothing."""
-    loops.clear_cache()
-
-
-def compiled():
-    return sum(len(loop.bodies) for loop in loops.cached_loops())
 
 
 @pytest.mark.parametrize("on", ["parallel", "simd", "opencl"])

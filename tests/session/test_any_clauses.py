@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from outcomes import outcome
+from outcomes import evaluated, outcome
 
 from hastega_magic.compiler.fastpath import ordinary
 from hastega_magic.session import Options, Session
@@ -19,12 +19,6 @@ def by_a_session(text):
     session = Session({}, Options(baseline=False))
     session.run_cell(SMALL)
     return session.run_cell(text).value
-
-
-def by_python(text):
-    names = {}
-    exec(SMALL, names)
-    return eval(text, names)
 
 
 SOURCES = [
@@ -77,7 +71,7 @@ def two(draw, names):
 @given(comprehensions())
 def test_any_comprehension(same, monkeypatch, text):
     monkeypatch.setattr(ordinary, "_FEW_PLACES", 1)
-    expected = outcome(lambda: by_python(text))
+    expected = outcome(lambda: evaluated(SMALL, text))
     found = outcome(lambda: by_a_session(text))
     if text.startswith("sum") and isinstance(expected, float):
         assert type(found) is float

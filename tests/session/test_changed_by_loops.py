@@ -4,29 +4,21 @@ import math
 
 import numpy as np
 import pytest
+from outcomes import compiled
 
-from hastega_magic.compiler import loops
 from hastega_magic.compiler.driver import Driver
 from hastega_magic.compiler.fastpath.repeated import Repeated
 from hastega_magic.session import Options, Session
 
+pytestmark = pytest.mark.usefixtures("nothing_compiled")
+
 XS = range(1, 301)
-
-
-@pytest.fixture(autouse=True)
-def nothing_compiled():
-    """A full cache lets go of a loop for each that is compiled, so that their number says nothing."""
-    loops.clear_cache()
 
 
 @pytest.fixture
 def names():
     xs = np.arange(1, 301)
     return {"xs": xs, "fs": xs * 0.5, "k": 3}
-
-
-def compiled():
-    return sum(len(loop.bodies) for loop in loops.cached_loops())
 
 
 DESCENT = """

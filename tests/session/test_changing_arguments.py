@@ -6,10 +6,12 @@ import operator
 
 import numpy as np
 import pytest
+from outcomes import compiled
 
-from hastega_magic.compiler import loops
 from hastega_magic.compiler.fastpath.repeated import Repeated
 from hastega_magic.session import Options, Session
+
+pytestmark = pytest.mark.usefixtures("nothing_compiled")
 
 QUIET = Options(baseline=False, quiet=True, on="simd")
 XS = [5, 2, 9, 1, 7, 12]
@@ -71,16 +73,6 @@ SUMS = {
 """In which the number is no parameter of the loop, but added at the end."""
 LOOP = "for i, c in turns: found.append((xs |> {}))"
 CALLED = "def f(i, c): return xs |> {}\nfor each in turns: found.append(f(*each))"
-
-
-@pytest.fixture(autouse=True)
-def nothing_compiled():
-    """A full cache lets go of a loop for each that is compiled, so that their number says nothing."""
-    loops.clear_cache()
-
-
-def compiled():
-    return sum(len(loop.bodies) for loop in loops.cached_loops())
 
 
 def run(text, turns, on="simd", **more):

@@ -4,9 +4,11 @@ import sys
 
 import numpy as np
 import pytest
+from outcomes import compiled
 
-from hastega_magic.compiler import loops
 from hastega_magic.session import Options, Session
+
+pytestmark = pytest.mark.usefixtures("nothing_compiled")
 
 TURNS = 24
 XS = {"list": [1, 2, 3], "array": np.arange(20) % 3 + 1, "long": np.arange(5000) % 3 + 1}
@@ -97,16 +99,6 @@ CHANGING = {
     "negative zero": ("o.k = -0.0 if i % 2 else 0.0", "lambda x: math.copysign(1.0, o.k) * x"),
     "in a method": ("r.rate = i", None),
 }
-
-
-@pytest.fixture(autouse=True)
-def nothing_compiled():
-    """A full cache lets go of a loop for each that is compiled, so that their number says nothing."""
-    loops.clear_cache()
-
-
-def compiled():
-    return sum(len(loop.bodies) for loop in loops.cached_loops())
 
 
 def python(number):

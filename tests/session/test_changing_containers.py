@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from outcomes import compiled
 
 from hastega_magic import hastega, pipe
 from hastega_magic.compiler import loops
@@ -14,6 +15,8 @@ from hastega_magic.compiler.run import FOR_ITSELF
 from hastega_magic.session import Options, Session
 from hastega_magic.syntax.closures import contained
 
+pytestmark = pytest.mark.usefixtures("nothing_compiled")
+
 TURNS = 40
 XS = {
     "list": [1, 2, 3],
@@ -21,16 +24,6 @@ XS = {
     "range": range(1, 4),
     "long": np.arange(5000) % 3 + 1,
 }
-
-
-@pytest.fixture(autouse=True)
-def nothing_compiled():
-    """A full cache lets go of a loop for each that is compiled, so that their number says nothing."""
-    loops.clear_cache()
-
-
-def compiled():
-    return sum(len(loop.bodies) for loop in loops.cached_loops())
 
 
 UNPACKED = """

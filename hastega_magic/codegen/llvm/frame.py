@@ -8,7 +8,7 @@ from hastega_magic.codegen.llvm.body import Address, Body
 from hastega_magic.codegen.llvm.fold import Fold, memory_lanes
 from hastega_magic.codegen.llvm.text import Writer, element_type, literal, splat
 from hastega_magic.codegen.llvm.trail import Trail
-from hastega_magic.interval import Interval
+from hastega_magic.interval import NOT_NEGATIVE, Interval
 from hastega_magic.ir import abi
 from hastega_magic.ir.expr import Expr, is_const
 from hastega_magic.ir.kernel import Assume, Guard, Kernel, Statement
@@ -18,8 +18,6 @@ from hastega_magic.ir.scan import ROW
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.ir.target import Target
 from hastega_magic.types import FLOAT, INT
-
-_NOT_NEGATIVE = Interval(0, (1 << 63) - 1)
 
 
 def _zero_of(condition: Expr) -> Expr | None:
@@ -82,7 +80,7 @@ class Frame:
         return {
             bound
             for bound in self.bounds
-            if bound[0] == _NOT_NEGATIVE and all(load in zeros for load in loads[bound])
+            if bound[0] == NOT_NEGATIVE and all(load in zeros for load in loads[bound])
         }
 
     def at(self, statement: Statement | None) -> None:

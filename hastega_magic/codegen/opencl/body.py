@@ -32,7 +32,6 @@ from hastega_magic.records import dataclass
 from hastega_magic.types import BOOL, FLOAT32, INT
 
 _ORDER = frozenset({"lt", "le", "gt", "ge"})
-_EQUALITY = frozenset({"eq", "ne"})
 _WRAPPED = frozenset({"add", "sub", "mul", "neg"})
 _ROUNDED_TWICE = {"truediv": "{0} / {1}", "fdiv": "{0} / {1}", "sqrt": "sqrt({0})", "fsqrt": "sqrt({0})"}
 """Operators that a device may round wrongly in float32; the detour over double rounds to the same result."""

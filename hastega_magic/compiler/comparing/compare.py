@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from hastega_magic.compiler.backends import backend_of
@@ -205,7 +205,7 @@ def _outcome(
         model = fit.model(comparison.timed, names, execution.length, fitted, comparison.largest)
         if model is not None:
             rows = tuple(replace(row, predicted=_predicted(row.backend, options)) for row in model.rows)
-            trace.add("model", **replace(model, rows=rows).to_dict())
+            trace.add("model", **asdict(replace(model, rows=rows)))
 
 
 def _predicted(name: str, options: Options) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from hastega_magic.ir.expr import flatten, make, map_value
 from hastega_magic.ir.fused import Fused, Output
@@ -14,6 +15,8 @@ from hastega_magic.ir.sinks import EXTREMES, SUMS
 from hastega_magic.records import changed
 from hastega_magic.runtime.numpy import NoNumpyForm, run_fused_numpy
 from hastega_magic.types import FLOAT32
+
+_Array = npt.NDArray[Any]
 
 
 def rounded(error: float, running: bool, added: bool = False) -> str:
@@ -93,51 +96,53 @@ def difference(
     `running` values, which may differ by roundings of the largest: the difference is then relative to that one, as an
     element that came near zero on the way has lost the same digits.
     """
-    own, other = _as_arrays((own, other)) if running else (own, other)
+    if running:
+        own, other = _as_arrays((own, other))
     if isinstance(own, np.ndarray):
-        mine = cast("np.ndarray[Any, Any]", own)
-        if mine.dtype.names or mine.dtype == object:
-            return _of_objects(
-                mine.tolist(), other.tolist() if isinstance(other, np.ndarray) else list(other), approximate
-            )
-        if isinstance(other, np.ndarray):
-            theirs = cast("np.ndarray[Any, Any]", other)
-        else:
-            try:
-                theirs = np.array(other, dtype=mine.dtype) if len(other) else np.empty(0, mine.dtype)
-            except OverflowError:  # Python's ints beyond what wrapped around
-                return None
-        if mine.shape != theirs.shape:
-            return None
-        if np.array_equal(mine, theirs, equal_nan=mine.dtype.kind in "fc"):
-            return 0.0
-        if running and mine.dtype.kind == "c":
-            pairs: list[tuple[Any, Any]] = [
-                (np.real(mine), np.real(theirs)),
-                (np.imag(mine), np.imag(theirs)),
-            ]
-            return _largest([difference(*pair, running=True, tolerance=tolerance) for pair in pairs])
-        if running and mine.dtype.kind == "f" and len(mine):
-            most = float(np.max(np.abs(mine[np.isfinite(mine)]), initial=1e-300))
-            if not np.allclose(mine, theirs, rtol=tolerance, atol=tolerance * most, equal_nan=True):
-                return None
-            return float(np.nanmax(np.abs(mine - theirs))) / most
-        close = approximate and np.allclose(mine, theirs, rtol=TOLERANCE, atol=0, equal_nan=True)
-        return float(np.nanmax(np.abs(mine - theirs) / np.maximum(np.abs(mine), 1e-300))) if close else None
+        return _of_arrays(cast(_Array, own), other, approximate, running, tolerance)
     if isinstance(own, list):
         return _of_objects(cast("list[Any]", own), list(other), approximate)
     if isinstance(own, _COMPLEX) or isinstance(other, _COMPLEX):
         parts = ((getattr(own, each), getattr(other, each)) for each in ("real", "imag"))
         return _largest([difference(*pair, tolerance=tolerance) for pair in parts])
     if isinstance(own, FLOATS) or isinstance(other, FLOATS):
-        a, b = float(own), float(other)
-        if a == b or (math.isnan(a) and math.isnan(b)):
-            return 0.0
-        error = (
-            abs(a - b) / max(abs(a), abs(b), 1e-300) if math.isfinite(a) and math.isfinite(b) else math.inf
-        )
-        return error if error <= tolerance else None
+        return _of_floats(float(own), float(other), tolerance)
     return 0.0 if own == other else None
+
+
+def _of_arrays(mine: _Array, other: Any, approximate: bool, running: bool, tolerance: float) -> float | None:
+    if mine.dtype.names or mine.dtype == object:
+        others = other.tolist() if isinstance(other, np.ndarray) else list(other)
+        return _of_objects(mine.tolist(), others, approximate)
+    if isinstance(other, np.ndarray):
+        theirs = cast(_Array, other)
+    else:
+        try:
+            theirs = np.array(other, dtype=mine.dtype) if len(other) else np.empty(0, mine.dtype)
+        except OverflowError:  # Python's ints beyond what wrapped around
+            return None
+    if mine.shape != theirs.shape:
+        return None
+    if np.array_equal(mine, theirs, equal_nan=mine.dtype.kind in "fc"):
+        return 0.0
+    if running and mine.dtype.kind == "c":
+        pairs: list[tuple[Any, Any]] = [(np.real(mine), np.real(theirs)), (np.imag(mine), np.imag(theirs))]
+        return _largest([difference(*pair, running=True, tolerance=tolerance) for pair in pairs])
+    if running and mine.dtype.kind == "f":  # elements differ, so there are some
+        most = float(np.max(np.abs(mine[np.isfinite(mine)]), initial=1e-300))
+        close = np.allclose(mine, theirs, rtol=tolerance, atol=tolerance * most, equal_nan=True)
+        return float(np.nanmax(np.abs(mine - theirs))) / most if close else None
+    close = approximate and np.allclose(mine, theirs, rtol=TOLERANCE, atol=0, equal_nan=True)
+    return float(np.nanmax(np.abs(mine - theirs) / np.maximum(np.abs(mine), 1e-300))) if close else None
+
+
+def _of_floats(a: float, b: float, tolerance: float) -> float | None:
+    if a == b or (math.isnan(a) and math.isnan(b)):
+        return 0.0
+    if not (math.isfinite(a) and math.isfinite(b)):
+        return None
+    error = abs(a - b) / max(abs(a), abs(b), 1e-300)
+    return error if error <= tolerance else None
 
 
 _ROUNDINGS = 16 * 2.0**-52

@@ -13,11 +13,12 @@ a back end, so the phases' lines add up to the line of the whole, but for those 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
 from itertools import permutations
 
 from hastega_magic.frames import suppressed
 from hastega_magic.records import dataclass
+from hastega_magic.report.costs import Crossing, Model, ModelPhase, ModelRow
+from hastega_magic.report.model import COMPILING
 
 Phases = Sequence[Mapping[str, object]]
 Timed = Callable[[str, int], tuple[float, Phases]]
@@ -39,7 +40,6 @@ _RUNS = 5
 _FARTHEST = 1e9
 """Crossings beyond so many elements are of no interest, unless so many were measured."""
 
-_ONCE = frozenset({"parse", "infer", "fuse", "codegen", "compile"})
 REST = "call"
 """The phase for what is in no other: binding, looking the loop up, starting threads."""
 
@@ -53,55 +53,6 @@ class Run:
     phases: Phases = ()
 
 
-@dataclass(frozen=True)
-class Line:
-    """A phase takes `a` seconds for each element and `b` once."""
-
-    name: str
-    a: float
-    b: float
-
-
-@dataclass(frozen=True)
-class Row:
-    """A back end's lines; `points`: elements and seconds of what was measured.
-
-    `predicted`: what the cost model calls it, where that is another name ("opencl:0" for "opencl").
-    """
-
-    backend: str
-    phases: tuple[Line, ...]
-    points: tuple[tuple[int, float], ...]
-    predicted: str = ""
-
-    @property
-    def line(self) -> tuple[float, float]:
-        """The sums over the phases: seconds per element, seconds once."""
-        return sum(each.a for each in self.phases), sum(each.b for each in self.phases)
-
-
-@dataclass(frozen=True)
-class Crossing:
-    """From `n` elements on, `faster` takes less time than `than`."""
-
-    faster: str
-    than: str
-    n: float
-
-
-@dataclass(frozen=True)
-class Model:
-    """The rows, the cell's own back end first, and where their lines cross. `n`: the sizes that were run."""
-
-    n: tuple[int, ...]
-    rows: tuple[Row, ...]
-    crossings: tuple[Crossing, ...]
-
-    def to_dict(self) -> dict[str, object]:
-        """As the report's JSON has it."""
-        return asdict(self)
-
-
 def model(
     timed: Timed, backends: Sequence[str], length: int, budget: float, known: Mapping[str, Run] | None = None
 ) -> Model | None:
@@ -111,7 +62,7 @@ def model(
     no back end ran.
     """
     chosen = sizes(length)
-    rows: list[Row] = []
+    rows: list[ModelRow] = []
     pending = len(backends)
     for backend in backends if len(chosen) > 1 else ():
         found, spent = _row(timed, backend, chosen, budget / pending, (known or {}).get(backend))
@@ -119,7 +70,7 @@ def model(
         rows += [found] if found is not None else []
     if not rows:
         return None
-    measured = sorted({n for row in rows for n, _ in row.points})
+    measured = sorted({int(n) for row in rows for n, _ in row.points})
     return Model(tuple(measured), tuple(rows), crossings(rows, max(_FARTHEST, length)))
 
 
@@ -151,11 +102,16 @@ def fit(points: Sequence[tuple[float, float]], weights: Sequence[float]) -> tupl
     return sum(w * x * y for w, (x, y) in zip(weights, points, strict=True)) / squares, 0.0
 
 
-def crossings(rows: Sequence[Row], farthest: float) -> tuple[Crossing, ...]:
+def line(row: ModelRow) -> tuple[float, float]:
+    """The sums over the phases: seconds per element, seconds once."""
+    return sum(each.a for each in row.phases), sum(each.b for each in row.phases)
+
+
+def crossings(rows: Sequence[ModelRow], farthest: float) -> tuple[Crossing, ...]:
     """Where one back end's line falls below another's, between one element and `farthest`, in rising order."""
     found: list[Crossing] = []
     for one, other in permutations(rows, 2):
-        (a, b), (c, d) = one.line, other.line
+        (a, b), (c, d) = line(one), line(other)
         if a < c and b > d and 1 <= (n := (b - d) / (c - a)) <= farthest:
             found.append(Crossing(one.backend, other.backend, _short(n)))
     return tuple(sorted(found, key=lambda each: each.n))
@@ -163,7 +119,7 @@ def crossings(rows: Sequence[Row], farthest: float) -> tuple[Crossing, ...]:
 
 def _row(
     timed: Timed, backend: str, chosen: Sequence[int], budget: float, known: Run | None
-) -> tuple[Row | None, float]:
+) -> tuple[ModelRow | None, float]:
     """The fit of a back end over as many of the sizes as the budget allows (two in any case), and what that took."""
     runs: list[Run] = []
     total = 0.0
@@ -181,12 +137,12 @@ def _row(
         return None, total
     weights = [1 / max(run.seconds, 1e-9) ** 2 for run in runs]
     parts = [_parts(run) for run in runs]
-    lines: list[Line] = []
+    lines: list[ModelPhase] = []
     for name in dict.fromkeys(name for each in parts for name in each):
         a, b = fit([(run.n, each.get(name, 0.0)) for run, each in zip(runs, parts, strict=True)], weights)
         if a > 0 or b > 0:
-            lines.append(Line(name, _short(a), _short(b)))
-    return Row(backend, tuple(lines), tuple((run.n, _short(run.seconds)) for run in runs)), total
+            lines.append(ModelPhase(name, _short(a), _short(b)))
+    return ModelRow(backend, tuple(lines), tuple((run.n, _short(run.seconds)) for run in runs)), total
 
 
 def _median(timed: Timed, backend: str, size: int, budget: float) -> tuple[Run, float]:
@@ -208,7 +164,7 @@ def _parts(run: Run) -> dict[str, float]:
     seconds = run.seconds
     for phase in run.phases:
         name, spent = str(phase["name"]), phase["seconds"]
-        if name not in _ONCE and isinstance(spent, float) and spent > 0:
+        if name not in COMPILING and isinstance(spent, float) and spent > 0:
             found[name] = found.get(name, 0.0) + spent
     together = sum(found.values())
     if not found:

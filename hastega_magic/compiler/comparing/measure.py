@@ -25,10 +25,10 @@ from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import UsageError
 from hastega_magic.progress import Task, task
 from hastega_magic.records import dataclass
+from hastega_magic.report.model import COMPILING
 from hastega_magic.syntax.loops.build import PLACED
 from hastega_magic.trace import Trace
 
-_ONCE = frozenset({"parse", "infer", "fuse", "codegen", "compile"})
 _UNCOMPILED = ("python", "numpy")
 
 
@@ -86,7 +86,7 @@ class _Once:
     loops: int
 
     def seconds(self, once: bool = False) -> float:
-        total = sum(phase["seconds"] for phase in self.phases if (phase["name"] in _ONCE) == once)
+        total = sum(phase["seconds"] for phase in self.phases if (phase["name"] in COMPILING) == once)
         return total if once else max(0.0, total - self.overlapped)
 
 
@@ -226,7 +226,7 @@ def _phases(run: _Once) -> tuple[RunPhase, ...]:
     """Phases of one name together."""
     found: dict[str, list[Any]] = {}
     for phase in run.phases:
-        if phase["name"] not in _ONCE:
+        if phase["name"] not in COMPILING:
             entry = found.setdefault(phase["name"], [0.0, 0])
             entry[0] += phase["seconds"]
             entry[1] += phase["bytes"]

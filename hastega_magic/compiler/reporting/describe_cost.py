@@ -59,38 +59,46 @@ def cost_of(execution: Execution, loops: Sequence[Loop], options: Options) -> di
         for model in models
     ]
     chosen = next((each for each in predicted if each.backend == ran), None)
-    because = ""
-    if choice is not None and chosen is not None:
-        others = [each for each in predicted if each is not chosen and not _twin(each, chosen)]
-        others = [each for each in others if choice.barred.get(each.backend) != ""]
-        because = sentence(
-            chosen,
-            others,
-            known.features,
-            case,
-            known.machine,
-            units.seconds,
-            _barred(choice),
-            options.threads,
-        )
-        if choice.waits is not None:
-            name, spent = choice.waits.device.name, units.seconds(choice.waits.device.compile)
-            because = f"{because[:-1]}; {name} would be faster, once its compiler's {spent} are worth it."
-        took = execution.seconds / max(chosen.seconds, 1e-12)
-        if execution.cached and took > 0 and not 1 / _FAR < took < _FAR:
-            # Predictions count what the phases leave out.
-            taught = _taught(execution) if teaches(options, execution.on) else ""
-            because += f" With its call it took {units.seconds(execution.seconds)}{taught}."
-        if execution.on == "python":
-            because += " The compiled loop is shown, and was not run."
-        if not known.machine.calibrated:
-            because = f"{because[:-1]} ({_ASSUMED})."
+    because = (
+        "" if choice is None or chosen is None else _because(execution, choice, predicted, chosen, options)
+    )
     return {
         "operations": round(known.features.per_element, 2), "bytes": known.features.bytes,
         "bound": chosen.bound if chosen is not None else "", "chosen": ran, "because": because,
         "calibrated": known.machine.calibrated, "measured": execution.seconds,
         "predicted": [_told(each) for each in predicted], **_curves(models, case, ran, execution, known, before),
     }  # fmt: skip
+
+
+def _because(
+    execution: Execution,
+    choice: Choice,
+    predicted: Sequence[Prediction],
+    chosen: Prediction,
+    options: Options,
+) -> str:
+    """Why the back end was chosen, and how far the run was from what was predicted."""
+    known = choice.costs
+    others = [
+        each
+        for each in predicted
+        if each is not chosen and not _twin(each, chosen) and choice.barred.get(each.backend) != ""
+    ]
+    barred, threads = _barred(choice), options.threads
+    text = sentence(
+        chosen, others, known.features, choice.case, known.machine, units.seconds, barred, threads
+    )
+    if choice.waits is not None:
+        name, spent = choice.waits.device.name, units.seconds(choice.waits.device.compile)
+        text = f"{text[:-1]}; {name} would be faster, once its compiler's {spent} are worth it."
+    took = execution.seconds / max(chosen.seconds, 1e-12)
+    if execution.cached and took > 0 and not 1 / _FAR < took < _FAR:
+        # Predictions count what the phases leave out.
+        taught = _taught(execution) if teaches(options, execution.on) else ""
+        text += f" With its call it took {units.seconds(execution.seconds)}{taught}."
+    if execution.on == "python":
+        text += " The compiled loop is shown, and was not run."
+    return text if known.machine.calibrated else f"{text[:-1]} ({_ASSUMED})."
 
 
 def _distinct(known: Costs, ran: str) -> list[Model]:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.reporting.listings import last_form
-from hastega_magic.ir.expr import Expr, Value, flatten
+from hastega_magic.ir.expr import INVARIANT, Expr, Value, flatten
 from hastega_magic.ir.fused import Fused, Output
 from hastega_magic.ir.interpreter import element_seen
 from hastega_magic.ir.seen import Seen, Unfinished
@@ -265,7 +265,7 @@ def _of(lane: _Lane, value: Value) -> str | None:
     if isinstance(value, Expr):
         if value in lane.seen.values:
             return short(lane.seen.values[value])
-        if value.op in ("const", "table", "length"):
+        if value.op in INVARIANT:
             return short(value.value)
         return lane.raised or None
     if isinstance(value, Either) and value.test in lane.seen.values:

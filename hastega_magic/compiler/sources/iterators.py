@@ -40,6 +40,7 @@ from hastega_magic.runtime.sources import BUFFERS, AnyArray
 from hastega_magic.runtime.special_methods import has
 from hastega_magic.syntax.loops.build import BoundStage
 from hastega_magic.syntax.loops.reorderable import quiet
+from hastega_magic.syntax.stages import ONE_BY_ONE
 from hastega_magic.trace import Trace
 
 CHUNK = 1 << 16
@@ -47,7 +48,6 @@ CHUNK = 1 << 16
 _LATER = 4
 """Chunks of that size at a time where native code draws them."""
 
-_ELEMENTWISE = frozenset({"map", "filter", "clip", "where"})
 _ENDS = frozenset({"sum", "prod", "min", "max", "count", "to_list"})
 """Sinks that ask for all elements, and whose value over all follows from those over stretches."""
 
@@ -95,9 +95,9 @@ class Drawing:
         *before, last = self.stages
         ends = last.site.name in _ENDS and not last.args and not last.kwargs
         known = all(stage.callee is None for stage in self.stages)
-        if not known or not all(stage.site.name in _ELEMENTWISE for stage in before):
+        if not known or not all(stage.site.name in ONE_BY_ONE for stage in before):
             return "these stages may not need all of them"
-        if not ends and last.site.name not in _ELEMENTWISE:
+        if not ends and last.site.name not in ONE_BY_ONE:
             return "these stages may not need all of them"
         if self.options.on == "numpy":
             return "NumPy computes with whole arrays"
@@ -267,7 +267,7 @@ class Drawing:
 
     def _mapped(self, elements: Iterator[object]) -> Iterator[object]:
         for stage in self.stages:
-            if stage.site.name in _ELEMENTWISE:
+            if stage.site.name in ONE_BY_ONE:
                 elements = python.apply(stage.site.name, elements, stage.args, stage.kwargs)
         return elements
 

@@ -13,8 +13,8 @@ import numpy as np
 from hastega_magic.runtime.objects import lists
 from hastega_magic.runtime.python_calls import hides_elements
 from hastega_magic.syntax.closures import attributes
-from hastega_magic.syntax.closures.free_variables import Attribute, Cell, Name, Walk, contents
-from hastega_magic.syntax.closures.given import defaults_of
+from hastega_magic.syntax.closures.arguments import held_by
+from hastega_magic.syntax.closures.free_variables import Attribute, Cell, Name, Walk
 from hastega_magic.syntax.loops.build import BoundStage
 
 Variable = Name | Cell | Attribute
@@ -94,7 +94,7 @@ _AGAIN, _INSIDE = 256, 8
 def _reads_scalars(stages: Sequence[BoundStage], variables: Sequence[Variable] | None, wholly: bool) -> bool:
     """Whether functions that Python runs read, from around them, lists and the like that hold such."""
     around = variables_read(stages) if variables is None else variables
-    own = itertools.chain.from_iterable(map(_own, _functions(stages)))
+    own = itertools.chain.from_iterable(map(held_by, _functions(stages)))
     read = itertools.chain((each.now() for each in around), own)
     return any(_has_scalars(each, wholly) for each in read)
 
@@ -104,7 +104,7 @@ def variables_read(stages: Sequence[BoundStage]) -> tuple[Variable, ...]:
     walk = Walk(curious=True)
     for function in _functions(stages):
         walk.names(function)
-        for value in _own(function):
+        for value in held_by(function):
             walk.value(value, function.__code__)
     walk.attributes()
     found = (*walk.around, *(each for each in walk.made if isinstance(each, Attribute)))
@@ -116,11 +116,6 @@ def _functions(stages: Sequence[BoundStage]) -> Iterator[FunctionType]:
         for argument in (*each.args, *each.kwargs.values()):
             if isinstance(argument, FunctionType):
                 yield argument
-
-
-def _own(function: FunctionType) -> tuple[object, ...]:
-    """What its variables and defaults hold."""
-    return (*map(contents, function.__closure__ or ()), *defaults_of(function))
 
 
 def _has_scalars(value: Any, wholly: bool, inside: bool = False) -> bool:

@@ -12,11 +12,11 @@ from hastega_magic.compiler.reporting.graphs import Pictures
 from hastega_magic.compiler.sources.long_ranges import count_of
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.compiler.statement_run import StatementRun
+from hastega_magic.syntax.stages import ONE_BY_ONE
 
 if TYPE_CHECKING:
     from hastega_magic.compiler.driver import Driver
 
-_ONE_BY_ONE = frozenset({"map", "filter", "clip", "where"})
 DECIDED = {"any": True, "all": False}
 """Sinks, and the value with which Python asks for no more elements."""
 
@@ -30,7 +30,7 @@ def in_stretches(bound: Bound, source: object) -> bool:
         return False
     *before, last = bound.stages
     sink = last.callee is None and last.site.name in DECIDED and not last.args and not last.kwargs
-    return sink and all(stage.callee is None and stage.site.name in _ONE_BY_ONE for stage in before)
+    return sink and all(stage.callee is None and stage.site.name in ONE_BY_ONE for stage in before)
 
 
 def stretches(source: Any) -> Iterator[tuple[int, Any]]:

@@ -45,6 +45,7 @@ from hastega_magic.runtime.produced import Produced, Spent
 from hastega_magic.runtime.stream import PIECE, Cut, NotProduced, Passed, Stream
 from hastega_magic.runtime.strided import rows
 from hastega_magic.syntax.loops.build import BoundStage
+from hastega_magic.syntax.stages import ONE_BY_ONE
 from hastega_magic.types import BOOL, INT, RESULT_STORAGE, Complex, Composite
 
 if TYPE_CHECKING:
@@ -60,8 +61,6 @@ _STORED = frozenset({"array", "cumsum", "scan"})
 _REVERSE = frozenset({"reverse"})
 _ANY_ORDER = frozenset({"sum", "prod", "min", "max", "count"})
 """Sinks that tell the same of integers in any order."""
-_OF_ONE = frozenset({"map", "filter", "clip", "where"})
-"""Stages that may begin at either end."""
 _FURTHER = frozenset({"zip", "drop", "step", "window"})
 """Stages behind which Python may go through more elements than a loop does: one more, or those that are left out."""
 
@@ -284,7 +283,7 @@ def _without_the_last(
 def _turned(driver: Driver, run: StatementRun, loop: Loop, reverse: BoundStage) -> tuple[Loop, Workspace]:
     """The loop from its last element to the first; NotProduced where elements need those before them."""
     stages, place = list(loop.stages), len(loop.stages)
-    while place and is_named(stages[place - 1], _OF_ONE):
+    while place and is_named(stages[place - 1], ONE_BY_ONE):
         place -= 1
     stages.insert(place, reverse)
     turned, _, workspace = driver.longest(run.bound, loop.source, stages, run.bound.varying)

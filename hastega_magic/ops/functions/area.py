@@ -45,7 +45,7 @@ def asinh(x: Real) -> Real:
     square, square_low = two_product(s, s)
     total, lost = two_sum(square, 1.0)
     root, root_low = _root(total, lost + square_low)
-    bottom, bottom_low = fast_two_sum(root, _constant(x, 1.0))
+    bottom, bottom_low = fast_two_sum(root, x.constant(1.0))
     more, more_low = divided(square, square_low, bottom, bottom_low + root_low)
     t, t_low = fast_two_sum(s, more)
     result = where(size < math.inf, _logarithm(size, large, t, t_low + more_low), size)
@@ -71,15 +71,11 @@ def atanh(x: Real) -> Real:
     size = abs(x)
     s = where(size < 1.0, size, 0.5)
     bottom = 1.0 - s
-    t, t_low = divided(s + s, _constant(x, 0.0), bottom, (1.0 - bottom) - s)
+    t, t_low = divided(s + s, x.constant(0.0), bottom, (1.0 - bottom) - s)
     u, lost = two_sum(t, 1.0)
     result = log_of_sum(u, lost + t_low) * 0.5
     outside = where(size.equals(1.0), math.inf, math.nan)
     return where(size < _SMALL, x, where(size < 1.0, result, outside).with_sign_of(x))
-
-
-def _constant(x: Real, value: float) -> Real:
-    return Real(x.builder, x.builder.const(value))
 
 
 def _acosh_raises(x: Real) -> Flag:

@@ -73,7 +73,7 @@ def _tail(size: Real) -> _Tail:
     power = 1.0 + parts.r
     power_low = (parts.r - (power - 1.0)) + parts.tail()
     t, t_low = divided(*two_sum(size, -_CENTRE), *two_sum(size, _CENTRE))
-    h, h_low = fast_two_sum(Real(size.builder, size.builder.const(_H)), polynomial(t, _ERFC))
+    h, h_low = fast_two_sum(size.constant(_H), polynomial(t, _ERFC))
     h_low = t_low.fma(polynomial(t, _SLOPE), h_low)
     bottom, bottom_low = two_sum(size + size, 1.0)
     top, top_low = two_product(power, h)
@@ -93,7 +93,7 @@ def erf(x: Real) -> Real:
     size = abs(x)
     high, low = _near_zero(x)
     tail, tail_low = _tail(clamped(size, _HALF, _ENOUGH)).scaled()
-    rest, lost = fast_two_sum(_one(x), -tail)
+    rest, lost = fast_two_sum(x.constant(1.0), -tail)
     return where(size < _HALF, high + low, rest + (lost - tail_low)).with_sign_of(x)  # -0.0's too
 
 
@@ -101,19 +101,15 @@ def erfc(x: Real) -> Real:
     """What erf lacks of 1; of negative numbers by symmetry."""
     size = abs(x)
     high, low = _near_zero(x)
-    middle, lost = fast_two_sum(_one(x), -high)
+    middle, lost = fast_two_sum(x.constant(1.0), -high)
     negative = x < 0.0
     raised = where(size < _HALF, _HALF, size)
     most = where(negative, _ENOUGH, _MOST)
     found = _tail(where(raised > most, most, raised))
     tail, tail_low = found.scaled()
-    left, left_lost = fast_two_sum(_one(x) + 1.0, -tail)
+    left, left_lost = fast_two_sum(x.constant(1.0) + 1.0, -tail)
     outer = where(negative, left + (left_lost - tail_low), found.rounded())
     return where(size < _HALF, middle + (lost - low), outer)
-
-
-def _one(x: Real) -> Real:
-    return Real(x.builder, x.builder.const(1.0))
 
 
 ROWS = (math_row("erf", erf, math.erf), math_row("erfc", erfc, math.erfc))

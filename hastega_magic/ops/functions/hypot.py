@@ -40,7 +40,7 @@ def _scales(largest: Real) -> tuple[Real, Real]:
 
 def _norm(numbers: Sequence[Real], back: Real) -> Real:
     """Numbers below one: since 3.12."""
-    one = Real(back.builder, back.builder.const(1.0))
+    one = back.constant(1.0)
     total, products, sums = one, None, None
     for each in numbers:
         square, rest = two_product(each, each)
@@ -58,8 +58,8 @@ def _norm(numbers: Sequence[Real], back: Real) -> Real:
 
 def _norm_by_halves(numbers: Sequence[Real], back: Real) -> Real:
     """Numbers below one: up to 3.11."""
-    zero = Real(back.builder, back.builder.const(0.0))
-    total, first, second, third = Real(back.builder, back.builder.const(1.0)), zero, zero, zero
+    zero = back.constant(0.0)
+    total, first, second, third = back.constant(1.0), zero, zero, zero
 
     def added(total: Real, part: Real, lost: Real) -> tuple[Real, Real]:
         new = total + part

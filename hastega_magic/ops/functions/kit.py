@@ -106,6 +106,10 @@ class Real:
     def _term(self, other: Real | float) -> Any:
         return other.term if isinstance(other, Real) else self.builder.const(other, FLOAT)
 
+    def constant(self, value: float) -> Real:
+        """A float of the same graph."""
+        return Real(self.builder, self.builder.const(value))
+
     def _op(self, name: str, other: Real | float) -> Real:
         return Real(self.builder, self.builder.op(name, self.term, self._term(other)))
 

@@ -76,7 +76,7 @@ class Function:
 
     def resembles(self, argument: Any) -> bool:
         """Whether it is of the same code, or of the same type."""
-        return self._of_this_code(argument) and _all_alike(_values(argument), self._values)
+        return self._of_this_code(argument) and _all_alike(held_by(argument), self._values)
 
     def changed(self, argument: Any) -> set[Where] | None:
         """Variables that hold other numbers now; None where anything else is different."""
@@ -84,7 +84,7 @@ class Function:
             return None
         variables: list[Where] = [("cell", id(self.code), name) for name in self.code.co_freevars]
         variables += [each.where for each in defaults_given(argument, operator.itemgetter(0))]
-        return _others(variables, _values(argument), self._values)
+        return _others(variables, held_by(argument), self._values)
 
     def given(self, function: FunctionType, read: Read) -> Iterator[Given]:
         """The variables around the function that this is of, and its defaults."""
@@ -119,7 +119,8 @@ class Function:
         return *self.cells, *(self.defaults or ()), *self.named
 
 
-def _values(function: FunctionType) -> Sequence[object]:
+def held_by(function: FunctionType) -> Sequence[object]:
+    """What its variables and defaults hold."""
     return *map(contents, function.__closure__ or ()), *defaults_of(function)
 
 
@@ -320,5 +321,6 @@ __all__ = [
     "Value",
     "alike",
     "both_numbers",
+    "held_by",
     "is_still",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -11,11 +11,10 @@ from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr
 from hastega_magic.ops import OPS
 from hastega_magic.syntax.operations import arithmetic, complex_numbers, library
+from hastega_magic.syntax.operations.number_functions import Handler
 from hastega_magic.syntax.values.graph import Graph
 from hastega_magic.syntax.values.values import Symbolic, is_none, number
 from hastega_magic.types import BOOL, Complex
-
-Handler = Callable[[Graph, Sequence[Symbolic]], Symbolic]
 
 _LIMITS = ("a_min", "a_max"), ("min", "max")
 _NAMES = frozenset(inspect.signature(np.clip).parameters)

@@ -15,10 +15,8 @@ from collections.abc import Sequence
 
 from hastega_magic.interval import INT64
 from hastega_magic.ir.expr import Expr, const, convert, make
+from hastega_magic.ops.compare import TURNED
 from hastega_magic.types import FLOAT, FLOAT64, INT
-
-_TURNED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
-"""A comparison, and that of its operands the other way round."""
 
 _FLOATS = (FLOAT, FLOAT64)
 
@@ -32,7 +30,7 @@ def beside_infinity(op: str, operands: Sequence[Expr]) -> Expr | None:
         return None
     left, right = operands
     if left.op == "const":
-        left, right, op = right, left, _TURNED[op]
+        left, right, op = right, left, TURNED[op]
     value = right.value
     if (
         not left.type.is_integral
@@ -48,11 +46,11 @@ def beside_float(op: str, operands: Sequence[Expr]) -> Expr | None:
     """The comparison or quotient in such operators; None where ints have to be looked at, and for other operators."""
     if op == "truediv":
         return _quotient(*operands)
-    if op not in _TURNED:
+    if op not in TURNED:
         return None
     left, right = operands
     if left.op == "const" and left.type is FLOAT:
-        op, left, right = _TURNED[op], right, left
+        op, left, right = TURNED[op], right, left
     # NumPy's float64 rounds the int that it is compared with.
     if left.op == "const" or left.type is not INT or right.op != "const" or right.type is not FLOAT:
         return None
