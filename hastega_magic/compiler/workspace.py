@@ -16,7 +16,7 @@ from hastega_magic.ir.items import Items
 from hastega_magic.ir.pipeline import FIRST_PARAMETER, Source, Table
 from hastega_magic.records import dataclass
 from hastega_magic.runtime.sources import Column, described, halves, number, taken
-from hastega_magic.runtime.tables import TableColumn, described_table, wide_table
+from hastega_magic.runtime.tables import TableColumn, described_table
 from hastega_magic.syntax.closures.contained import Where
 from hastega_magic.syntax.closures.numbers import PARAMETERS, counted, same_number
 from hastega_magic.types import BOOL, FLOAT, FLOAT32, FLOAT64, INT, RESULT_STORAGE, Complex, ScalarType
@@ -146,7 +146,7 @@ class Workspace:
         for slot, known in enumerate(self._captured):
             if known is value:
                 return slot, self.table_columns[slot].scalar
-        column = (wide_table(value, name) if self.checked else None) or described_table(value, name)
+        column = described_table(value, name, wide=self.checked)
         self._captured.append(value)
         self.table_columns.append(column)
         return len(self.table_columns) - 1, column.scalar

@@ -27,27 +27,33 @@ class TableColumn:
     numpys: bool = False
 
 
-def described_table(data: object, name: str) -> TableColumn:
+def described_table(data: object, name: str, wide: bool = False) -> TableColumn:
     """A captured array or list of numbers; NotCompilable if it is neither.
 
-    Of arrays of several dimensions, and of lists of lists, the numbers stand one after the other.
+    Of arrays of several dimensions, and of lists of lists, the numbers stand one after the other. `wide`: ints of which
+    no int64 holds some are objects, which no loop reads.
     """
     if getattr(data, "ndim", 1) == 0:
         raise NotCompilable(f"`{name}` has no dimensions, and holds a single value")
     if isinstance(data, Items):
         return TableColumn(Table(name, data.storage, id(data)), data.scalar, data.array)
     if isinstance(data, (list, tuple)):
-        column = of_list(_flat(cast("Sequence[object]", data)), name)
+        rows = _flat(cast("Sequence[object]", data))
+        column = of_list(rows, name)
         if column.source.parts:
             raise NotCompilable(f"`{name}` holds lists of complex numbers")
         try:
             values = column.array(0, len(column.data))
         except BeyondInt64 as error:
+            if wide:
+                return _of_objects(rows, cast(object, data), name)
             raise NotCompilable(error.reason.text) from None
     elif isinstance(data, (np.ndarray, array.array, bytes, bytearray, memoryview)):
         column = described(_in_a_row(cast(AnyArray, data)), name)
         values = column.array(0, len(column.data))
         if values.dtype.name == "uint64" and len(values) and values.max() not in INT64:
+            if wide:
+                return _of_objects(values.tolist(), cast(object, data), name)
             raise NotCompilable(f"`{name}` holds integers beyond 64 bits")
     else:
         raise NotCompilable(f"`{name}` is a {type(data).__name__}, not an array of numbers")
@@ -58,16 +64,11 @@ def described_table(data: object, name: str) -> TableColumn:
     return TableColumn(Table(name, storage, id(cast(object, data))), column.source.type, dense, numpys)
 
 
-def wide_table(data: object, name: str) -> TableColumn | None:
-    """A captured list of ints that no int64 holds, as objects: no loop reads these. None for everything else."""
-    if not isinstance(data, (list, tuple)):
-        return None
-    numbers = _flat(cast("Sequence[object]", data))
-    if set(map(type, numbers)) != {int} or all(cast(int, each) in INT64 for each in numbers):
-        return None
+def _of_objects(numbers: Sequence[object], data: object, name: str) -> TableColumn:
     objects = np.empty(len(numbers), object)
     objects[:] = numbers
-    return TableColumn(Table(name, RESULT_STORAGE[INT], id(cast(object, data))), INT, objects)
+    table = Table(name, RESULT_STORAGE[INT], id(data))
+    return TableColumn(table, INT, objects, isinstance(data, np.ndarray))
 
 
 def _flat(data: Sequence[object]) -> Sequence[object]:

@@ -328,8 +328,10 @@ def test_what_raises(text, error):
         ("ns |> map(lambda n: 1j / table[n])", "as NumPy's complex numbers are"),
         ("narrow |> map(lambda z: z ** 5)", "powers of complex64"),
         ("narrow |> zip(xs) |> map(lambda z, x: z * x)", "of 32 and of 64 bits"),
+        ("narrow |> map(lambda z: complex(z * 0.5, z - 4))", "discards the imaginary part"),
     ],
 )
+@pytest.mark.filterwarnings("ignore:Casting complex values")
 def test_what_is_left_to_python_says_why(text, reason):
     ran = battery.assert_like_python(text, NAMES)
     (barrier,) = ran.report["pipelines"][0]["barriers"]

@@ -135,3 +135,38 @@ def test_nothing_is_left_beyond_64_bits(cell, dtype, on):
         options = Options(on=on, baseline=False, quiet=True, int_mode=mode)
         session = Session({"zs": np.ones(3, "complex64")}, options)
         assert session.run_cell(cell).value.dtype == np.dtype(dtype), mode
+
+
+SEEN = """\
+def some(x): return print(end='') or True
+def none(x): return print(end='') or False
+def see(x): print(end='')
+"""
+"""Functions that Python calls for each element."""
+
+
+@pytest.mark.parametrize("on", ["python", "simd", "numpy", "opencl"])
+@pytest.mark.parametrize(
+    ("statement", "dtype"),
+    [
+        ("[True] |> filter(some) |> take_while(lambda x: False)", "bool"),
+        ("[True] |> filter(some) |> drop(9)", "bool"),
+        ("[True] |> filter(none)", "bool"),
+        ("[1j] |> tap(see) |> drop(9)", "complex128"),
+        ("[1] |> filter(none) |> map(lambda x: x / 2)", "float64"),
+        ("[1] |> filter(none) |> enumerate", "i8,i8"),
+        ("np.arange(3) |> map(lambda x: (x, 0.5)) |> filter(none)", "i8,f8"),
+        ("[(1, 2.5)] |> reverse |> drop(9)", "i8,f8"),
+        ("[(1, 2.5)] |> filter(none)", "i8,f8"),
+        ("[(1, 2.5)] |> filter(some) |> map(lambda a, b: b) |> drop(1)", "float64"),
+        ("[np.float32(1)] |> tap(see) |> drop(9)", "float32"),
+    ],
+)
+def test_stages_that_python_runs_leave_elements_as_they_are(statement, dtype, on):
+    pytest.importorskip("pyopencl")
+    session = Session({"np": np}, Options(on=on, baseline=False, quiet=True))
+    session.run_cell(SEEN)
+    for _ in range(4):  # later runs go another way
+        session.run_cell(f"found = {statement}")
+        assert session.namespace["found"].dtype == np.dtype(dtype)
+        assert len(session.namespace["found"]) == 0

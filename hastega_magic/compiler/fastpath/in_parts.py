@@ -275,7 +275,8 @@ class InParts:
         """What a part gives for the value so far."""
         part, (start, stop) = self.parts[number], self._places[number]
         if isinstance(part, _ByPython):
-            return part.run(value, displays[start : stop + len(part.following)], before)
+            found = part.run(value, displays[start : stop + len(part.following)], before)
+            return typed(found, bound_of(part.site, value, displays[start:stop]), value)
         if isinstance(part, _Drawn):
             return part.run(value, _stages(self.site.stages, displays))
         return part.run(value, displays[start:stop])

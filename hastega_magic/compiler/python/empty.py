@@ -13,6 +13,7 @@ import numpy as np
 
 from hastega_magic.compiler.statement import Bound, Loop, build_loop, element_structure
 from hastega_magic.compiler.workspace import Workspace
+from hastega_magic.errors import NotCompilable
 from hastega_magic.frames import reraise_signal
 from hastega_magic.ir.expr import structure
 from hastega_magic.ir.pipeline import Fn, Pipeline, Sink
@@ -119,20 +120,41 @@ def _made(bound: Bound, source: object) -> AnyArray | None:
         source = iterable(source)
     # These need a run to be compiled, and leave elements as they are.
     stages = [stage for stage in bound.stages if stage.site.name not in ("take_while", "drop_while")]
-    if not stages:
-        return _array(Workspace("<empty>").source(source).structure)
     made: AnyArray | None = None
     while stages:
-        workspace, by_field = Workspace("<empty>"), over_fields(bound, source, stages)
-        if by_field is not None:
-            (bound, source), stages = by_field, list(by_field[0].stages)
-        loop, _, probe = build_loop(bound, source, stages, workspace)
+        by_field = over_fields(bound, source, stages)
+        over, value = by_field or (bound, source)
+        # With a stage of its own in front, where it goes over fields.
+        ahead = [] if by_field is None else list(over.stages[:1])
+        loop, _, probe = build_loop(over, value, [*ahead, *stages], Workspace("<empty>"))
         found = None if loop is None or probe is not None or loop.built.tail else _stored(loop.pipeline)
-        if loop is None or found is None or len(loop.stages) <= (by_field is not None):
+        taken = 0 if loop is None or found is None else len(loop.stages) - len(ahead)
+        if taken > 0:
+            source = made = _array(found)
+        elif stages[0].site.name in _PASSING:
+            taken = 1
+        else:
             return None
-        source = made = _array(found)
-        stages = stages[len(loop.stages) :]
-    return made
+        stages = stages[taken:]
+    return _of_source(source) if made is None else made
+
+
+_PASSING = frozenset({"filter", "tap", "reverse", "drop", "take", "step"})
+"""Stages whose elements are of the type that they are given, compiled or not."""
+
+
+def _of_source(source: Any) -> AnyArray | None:
+    """An array without elements of a source's type; None where its elements are of several, or no numbers."""
+    try:
+        return _array(Workspace("<empty>").source(source).structure)
+    except NotCompilable:
+        elements: list[object] = []
+        if type(source) in _SEQUENCES:
+            elements = list(source)
+        elif type(source) is np.ndarray and source.dtype.names:
+            elements = np.zeros(1, source.dtype).tolist()
+        found = python.as_result(elements)
+        return found[:0] if elements and not found.dtype.hasobject else None
 
 
 def _stored(pipeline: Pipeline) -> object:

@@ -14,6 +14,7 @@ from hastega_magic.compiler.outcome import Part
 from hastega_magic.compiler.python import lockstep
 from hastega_magic.compiler.python.barriers import note_signature, noted
 from hastega_magic.compiler.python.by_numpy import checked_by_python, numpy_value, steps_checked
+from hastega_magic.compiler.python.empty import typed
 from hastega_magic.compiler.python.lockstep import Before, Behind, in_pass, one_by_one
 from hastega_magic.compiler.python.watching import Watch
 from hastega_magic.compiler.reporting import describe
@@ -194,7 +195,9 @@ class UncompiledStages:
         watch = Watch.of(run.bound.stages)
         found, more, behind = self._as_far_as(run, stages, reason.text)
         ran = run.rest[: len(stages) + more]
-        part = Part(replace(run.part(ran), source=None), kind=kind, behind=behind, more=more)
+        here = run.part(ran)
+        found = typed(found, here, run.value)
+        part = Part(replace(here, source=None), kind=kind, behind=behind, more=more)
         # What is kept for later runs has to know the values that the loops before were made for.
         run.goes_on(found, run.rest[len(ran) :], part=None if watch.changed() else part)
 

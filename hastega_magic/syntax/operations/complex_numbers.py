@@ -106,6 +106,8 @@ def construct(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
         return Complex((const(0.0), const(0.0)))
     if len(pairs) == 1:
         return pairs[0]
+    if isinstance(args[1], Complex) and any(number(part).type is FLOAT32 for part in args[1]):
+        raise NotCompilable("`complex` discards the imaginary part of a second argument of type complex64")
     (a, b), (c, d) = pairs
     real = graph.make("sub", a, d) if is_complex(args[1]) else a
     imag = graph.make("add", c, b) if is_complex(args[0]) else c
