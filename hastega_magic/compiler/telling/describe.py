@@ -16,7 +16,7 @@ from hastega_magic.compiler.telling.broken_off import integers_of, run_of
 from hastega_magic.compiler.telling.checked import checked
 from hastega_magic.compiler.telling.instructions import mix
 from hastega_magic.compiler.telling.stacked import LoopTexts, stacked
-from hastega_magic.compiler.telling.unheeded import told, unheeded
+from hastega_magic.compiler.telling.unheeded import narrowed, told, unheeded
 from hastega_magic.errors import Reason
 from hastega_magic.ir.expr import Expr, postorder
 from hastega_magic.ir.fused import is_product
@@ -81,6 +81,8 @@ def describe_run(execution: Execution, options: Options, loops: int, trace: Trac
     if unused:
         said = told(unused, "changes", "change")
         trace.add("warning", text=f"{said} nothing with --on {options.on}.")
+    if fewer := narrowed(options.width, execution.backend.target):
+        trace.add("warning", text=fewer)
     if execution.tuning is not None:
         trace.add("tuning", **execution.tuning)
 
