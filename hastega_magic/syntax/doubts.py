@@ -1,13 +1,14 @@
 """What the text of a pipeline hardly means as Python reads it: it keeps that meaning, and the report has a sentence.
 
 xs |> filter(_ > 1 & _ < 5)    Python compares `1 & _`: did you mean `_ > 1 and _ < 5`?
+xs |> sum(_)                   begins with the variable `_`: did you mean `|> sum`?
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from hastega_magic.syntax.reading.names import parameters_of, reads
 from hastega_magic.syntax.reading.pipe import is_pipe
@@ -25,11 +26,26 @@ _LONGEST = 60
 """A form that is longer is not shown."""
 
 
-def doubts(stages: Iterable[ast.expr], text: Text) -> Iterator[str]:
-    """A sentence for each doubtful part of stages that are not rewritten yet."""
+def doubts(stages: Iterable[ast.expr], text: Text, own: Collection[str]) -> Iterator[str]:
+    """A sentence for each doubtful part of stages that are not rewritten yet; `own`: names of the user's."""
     for stage in stages:
+        yield from _of_start(stage, own)
         if _WRITTEN.search(text.segment(stage)):
             yield from filter(None, (_of_comparison(*each, text) for each in _comparisons(stage)))
+
+
+def _of_start(stage: ast.expr, own: Collection[str]) -> Iterator[str]:
+    """Where the sum or the count is to begin: at `_`, in which a notebook has the last value that it has shown."""
+    match stage:
+        case ast.Call(ast.Name("sum" | "enumerate" as name), [ast.Name("_")], []) if not {"_", name} & set(
+            own
+        ):
+            yield (
+                f"`{name}(_)` begins with the variable `_`, in notebooks the last value shown, for it takes no "
+                f"function of the element: did you mean `|> {name}`?"
+            )
+        case _:
+            pass
 
 
 def _comparisons(stage: ast.expr) -> Iterator[tuple[ast.Compare, frozenset[str]]]:

@@ -204,7 +204,7 @@ class Rewriter(Transformer):
         span, source_span = self.text.span(node), self.text.span(source)
         source_text = self.text.cut(source_span)
         name = source.id if isinstance(source, ast.Name) else None
-        doubtful = tuple(doubts((pipe.right for pipe in pipes), self.text))
+        doubtful = tuple(doubts((pipe.right for pipe in pipes), self.text, self._moving | self.shadowed))
         source = self.visit(source)
         stages = [self._stage(pipe.right) for pipe in pipes]
         number = new_site_id()

@@ -61,3 +61,36 @@ def test_an_error_says_it():
     with pytest.raises(TypeError) as caught:
         Session({}).run_cell("[1.5] |> filter(_ > 1 & _ < 5) |> sum")
     assert any(note.endswith("did you mean `_ > 1 and _ < 5`?") for note in caught.value.__notes__)
+
+
+@pytest.mark.parametrize(
+    ("text", "stage"), [("[1] |> sum(_)", "sum"), ("[1] |> enumerate(_) |> sum", "enumerate")]
+)
+def test_a_start_that_is_written_as_the_element(text, stage):
+    said = (
+        f"`{stage}(_)` begins with the variable `_`, in notebooks the last value shown, for it takes no function of "
+        f"the element: did you mean `|> {stage}`?"
+    )
+    assert doubts(text) == [said]
+    with pytest.raises(NameError) as caught:
+        Session({}).run_cell(text)
+    assert caught.value.__notes__[0] == f"hastega: {said}"
+
+
+def test_a_start_keeps_pythons_meaning():
+    ran = Session({"_": 10}, Options(baseline=False)).run_cell("[1, 2] |> sum(_)")
+    assert ran.value == 13
+    assert len(ran.report.pipelines[0].warnings) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "for _ in range(3):\n    xs |> sum(_)",
+        "def sum(x, y): ...\nxs |> sum(_)",
+        "xs |> take(_)",
+        "xs |> dot(_)",
+    ],
+)
+def test_a_variable_that_the_user_may_mean(text):
+    assert doubts(text) == []
