@@ -66,6 +66,12 @@ class Target:
         """
         return 16 if self.vector_bits >= 512 else self.vector_bits // 64
 
+    def lanes(self, asked: int) -> int:
+        """Lanes of vectors where so many are asked for: OpenCL has fewer, and one for each work-item of a group."""
+        if self.spelling != "opencl":
+            return asked
+        return 1 if self.has("groups") else min(asked, self.most_lanes)
+
 
 def describe(triple: str, cpu: str, features: frozenset[str]) -> Target:
     """The target with its vector registers named: AVX-512, AVX2, SSE2, NEON, or scalar."""

@@ -135,7 +135,12 @@ def cell_options() -> Mapping[str, argparse.Action]:
 
 def options_from(line: str, defaults: Mapping[str, Any], magic: str = CELL) -> Options:
     """The options of a cell: those in its first line over the defaults. UsageError, in one line."""
-    chosen: dict[str, Any] = {**defaults, **_given(line, magic)}
+    given = _given(line, magic)
+    chosen: dict[str, Any] = {**defaults, **given}
+    if given.get("quiet"):
+        if given.get("show"):
+            raise UsageError(f"{magic}: --show asks for what --quiet hides: say one of them")
+        chosen["show"] = ()
     if chosen.get("show"):
         chosen["quiet"] = False  # the compiler gathers what is to be shown
     try:

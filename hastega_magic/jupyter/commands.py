@@ -174,8 +174,9 @@ def _on(rest: str, magics: HastegaMagics) -> None:
     line = " ".join(word for word in words if word != "--report")
     if told and "--quiet" in words:
         raise UsageError(f"{EVERYWHERE}: --report asks for what --quiet hides: say one of them")
-    options_from(line, {}, EVERYWHERE)  # a wrong one is to be told now, not in the next cell
-    magics.everywhere.on(line if told else f"--quiet --no-baseline {line}".rstrip())
+    chosen = options_from(line, {}, EVERYWHERE)  # a wrong one is to be told now, not in the next cell
+    own = "--no-baseline" if chosen.show or chosen.quiet else "--quiet --no-baseline"
+    magics.everywhere.on(line if told else f"{own} {line}".rstrip())
 
 
 def _off(rest: str, magics: HastegaMagics) -> None:

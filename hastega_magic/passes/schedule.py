@@ -233,9 +233,8 @@ def _schedule(
     elements = [node.type for node in used if node.op != "const"]
     narrow = FLOAT32 in elements and all(type_ in (FLOAT32, BOOL) for type_ in elements)
     lanes = width or max(1, target.vector_bits // (32 if narrow else 64))
-    lanes = min(lanes, VIRTUAL_LANES)
+    lanes = target.lanes(min(lanes, VIRTUAL_LANES))
     if target.spelling == "opencl":
-        lanes = 1 if target.has("groups") else min(lanes, target.most_lanes)
         in_flight = 8 if len(nodes) < _SHORT else 2 if len(nodes) > _LONG else 4
         return Schedule(lanes, min(VIRTUAL_LANES // lanes, in_flight), grain=1)
     in_flight = VIRTUAL_LANES // lanes

@@ -68,9 +68,9 @@ def hint(
             _mark_only(error, text, re.compile(rf"(?<=\.){re.escape(name)}\b"), sites)
         return
     if name == "_":
-        error.add_note(
-            "hastega: `_` stands for the element in stages behind `|>`: is one written as `|` or `>` here?"
-        )
+        doubts = [each for site in sites for each in site.doubts if "`_`" in each]
+        element = "`_` stands for the element in stages behind `|>`: is one written as `|` or `>` here?"
+        error.add_note(f"hastega: {[*doubts, element][0]}")
         return
     module = _of_module(name, sites)
     if module:

@@ -12,6 +12,7 @@ import ast
 
 from hastega_magic.errors import CellSyntaxError, Span
 from hastega_magic.records import dataclass
+from hastega_magic.syntax.doubts import doubts
 from hastega_magic.syntax.ordinary.comprehension import Ordinary, is_consumed, recognised
 from hastega_magic.syntax.ordinary.trailing import mark_class
 from hastega_magic.syntax.reading.literals import uncallable, wrong_literal
@@ -203,6 +204,7 @@ class Rewriter(Transformer):
         span, source_span = self.text.span(node), self.text.span(source)
         source_text = self.text.cut(source_span)
         name = source.id if isinstance(source, ast.Name) else None
+        doubtful = tuple(doubts((pipe.right for pipe in pipes), self.text, self._moving | self.shadowed))
         source = self.visit(source)
         stages = [self._stage(pipe.right) for pipe in pipes]
         number = new_site_id()
@@ -213,7 +215,7 @@ class Rewriter(Transformer):
         sites = tuple(stage for stage, _ in stages)
         site = Site(
             number, self.text.cut(span), span, source_text, sites, name, source, expression, source_span,
-            self._moving,
+            self._moving, doubtful,
         )  # fmt: skip
         self.sites[number] = site
         return site, run

@@ -64,3 +64,5 @@ class Site:
     source_span: Span = NOWHERE
     moving: frozenset[str] = frozenset()
     """Names that a loop around it binds: what it captures of them is another number each time."""
+    doubts: tuple[str, ...] = ()
+    """Sentences about what its text hardly means as it stands."""

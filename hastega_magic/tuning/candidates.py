@@ -85,7 +85,7 @@ def space(kernel: Kernel, target: Target, limits: Limits) -> Space:
 
 def _lanes(kernel: Kernel, target: Target, limits: Limits) -> Sequence[int]:
     if limits.width:
-        return (limits.width,)
+        return (target.lanes(limits.width),)
     if target.spelling == "opencl":
         most = target.most_lanes
         return (1,) if target.has("groups") else tuple(each for each in (1, 2, 4, 8, 16) if each <= most)

@@ -102,6 +102,7 @@ def test_the_doctor_says_what_a_variable_of_the_notebook_does(notebook, tmp_path
         ("doctor simd", ["unexpected 'simd': did you mean --on simd?"]),
         ("on --reprot", ["there is no option --reprot: did you mean --report?"]),
         ("on --quiet --report", ["%hastega on: --report asks for what --quiet hides"]),
+        ("on --quiet --show=fused", ["%hastega on: --show asks for what --quiet hides"]),
         ("on report", ["unexpected 'report': did you mean --report?"]),
         ("help --onn", ["there is no option --onn: did you mean --on?"]),
         ("help scam", ["there is no stage 'scam': did you mean scan?"]),

@@ -54,6 +54,7 @@ CELL = "y = range(100) |> map(lambda x: x * 3 + 1) |> sum\ny"
         ("--show ir", ["ir", "fused"]),
         ("--show fusd", ["fusd", "fused"]),
         ("--quie", ["--quie", "--quiet"]),
+        ("--quiet --show fused", ["%%hastega: --show asks for what --quiet hides: say one of them"]),
         ("range(3) |> sum", ["range(3)", "next line"]),
         ("--on 'simd", ["quotation"]),
     ],
@@ -147,6 +148,17 @@ def test_config_magic_shows_and_sets(notebook):
     notebook.run("%config HastegaMagics.quiet = False")
     notebook.run("%config HastegaMagics.show = ['fused']")
     assert notebook(CELL).out.count("──") == 1
+    assert "──" not in notebook(CELL, "--quiet").out, "a line goes before what is configured"
+    notebook.run("%config HastegaMagics.quiet = True")
+    assert notebook(CELL, "--show phases").out.count("──") == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "sections"), [("--show fused", 1), ("--show=fused --on simd", 1), ("--quiet", 0)]
+)
+def test_sections_are_shown_in_every_cell_where_they_are_asked_for(notebook, options, sections):
+    notebook.run(f"%hastega on {options}")
+    assert notebook.run(CELL).out.count("──") == sections
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,14 @@
 """Options that change nothing with the back end that was named are told of, in one line."""
 
+from dataclasses import replace
+
 import pytest
 
+from hastega_magic.compiler.reporting.ineffective import narrowed
+from hastega_magic.ir.target import Target
 from hastega_magic.session import Options, Session
+
+POCL = Target("opencl", "PoCL", frozenset(), 256, "OpenCL", "opencl")
 
 
 def told(text="s = [1, 2] |> sum", **options):
@@ -48,3 +54,32 @@ def test_nothing_is_said_of_what_some_back_end_heeds(options):
 
 def test_of_a_stage_that_cannot_be_compiled_its_barrier_tells():
     assert told("s = [1, 2] |> map(lambda x: str(x))", threads=2) == []
+
+
+@pytest.mark.parametrize(
+    ("target", "width", "line"),
+    [
+        (POCL, 16, "--width 16: PoCL has vectors of 4 lanes at most, and the loop these."),
+        (
+            replace(POCL, vector_bits=64),
+            2,
+            "--width 2: PoCL has vectors of 1 lane at most, and the loop these.",
+        ),
+        (
+            replace(POCL, cpu="A GPU", features=frozenset({"groups"})),
+            8,
+            "--width changes nothing on A GPU, which itself makes lanes of work-items.",
+        ),
+        (POCL, 4, ""),
+        (POCL, 0, ""),
+        (replace(POCL, spelling="llvm"), 64, ""),
+    ],
+)
+def test_fewer_lanes_than_asked_for_are_one_line(target, width, line):
+    assert narrowed(width, target) == line
+
+
+def test_the_report_tells_of_fewer_lanes():
+    pytest.importorskip("pyopencl")
+    [line] = told(on="opencl", width=32)
+    assert line.startswith("--width ")

@@ -55,6 +55,13 @@ def test_what_the_user_fixed_is_not_tried():
     assert dict(free.axes)["threads"] == (3, 2)
 
 
+@pytest.mark.parametrize(
+    ("target", "lanes"), [(replace(POCL, vector_bits=256), {4}), (POCL, {16}), (GPU, {1})]
+)
+def test_no_more_lanes_are_tried_than_a_device_has(target, lanes):
+    assert {each.lanes for each in space(MAP, target, Limits(width=16)).vectors} == lanes
+
+
 def test_only_what_makes_a_difference_is_tried():
     assert {name for name, _ in space(MAP, CPU, Limits(threads=4)).axes} == {
         "grain",

@@ -46,6 +46,9 @@ def point(error: BaseException, bound: Bound, text: str) -> None:
 
     Nothing where it is not clear which stage it was, and for what is no pipeline's.
     """
+    if isinstance(error, TypeError):
+        for doubt in bound.site.doubts:
+            error.add_note(f"hastega: {doubt}")
     found = _found(error, bound)
     if found is None:
         return

@@ -12,7 +12,7 @@ from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.reporting.aborted import integers_of, run_of
 from hastega_magic.compiler.reporting.checks import checked
-from hastega_magic.compiler.reporting.ineffective import told, unheeded
+from hastega_magic.compiler.reporting.ineffective import narrowed, told, unheeded
 from hastega_magic.compiler.reporting.instructions import mix
 from hastega_magic.compiler.reporting.stacked import LoopTexts, stacked
 from hastega_magic.compiler.sources.long_ranges import count_of
@@ -81,6 +81,8 @@ def describe_run(execution: Execution, options: Options, loops: int, trace: Trac
     if unused:
         said = told(unused, "changes", "change")
         trace.add("warning", text=f"{said} nothing with --on {options.on}.")
+    if fewer := narrowed(options.width, execution.backend.target):
+        trace.add("warning", text=fewer)
     if execution.tuning is not None:
         trace.add("tuning", **execution.tuning)
 
@@ -113,6 +115,8 @@ def describe_group(bounds: Sequence[Bound], trace: Trace) -> None:
     ]
     span = [first.line, first.col, last.end_line, last.end_col]
     trace.add("group", name=", ".join(bound.name for bound in bounds), span=span, stages=stages)
+    for sentence in dict.fromkeys(each for bound in bounds for each in bound.site.doubts):
+        trace.add("warning", text=sentence)
 
 
 NOTABLE = 1e-3

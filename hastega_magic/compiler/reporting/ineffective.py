@@ -1,4 +1,4 @@
-"""Options that change nothing with the back ends that were named: they would look as if they had worked.
+"""Options that change nothing with the back ends that were named, or not all: they would look as if they had worked.
 
 --on simd --threads 3    →    --threads changes nothing with --on simd.
 """
@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from hastega_magic.compiler.options import Options
+from hastega_magic.ir.target import Target
 from hastega_magic.report import units
 
 _LOOPS = frozenset(("auto", "simd", "parallel", "opencl", "all"))
@@ -38,9 +39,19 @@ def unheeded(options: Options) -> tuple[str, ...]:
     )
 
 
+def narrowed(width: int, target: Target) -> str:
+    """That the device has fewer lanes than were asked for; "" if it has as many, or none were."""
+    lanes = target.lanes(width)
+    if not width or lanes == width:
+        return ""
+    if target.has("groups"):
+        return f"--width changes nothing on {target.cpu}, which itself makes lanes of work-items."
+    return f"--width {width}: {target.cpu} has vectors of {units.plural(lanes, 'lane')} at most, and the loop these."
+
+
 def told(options: Sequence[str], one: str, several: str) -> str:
     """The options in a row, with the verb for one or for several."""
     return f"{units.listed(options)} {one if len(options) == 1 else several}"
 
 
-__all__ = ["told", "unheeded"]
+__all__ = ["narrowed", "told", "unheeded"]
