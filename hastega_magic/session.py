@@ -63,9 +63,8 @@ class Session:
 
         `filename` is how tracebacks and `linecache` call the text; every text needs one of its own.
         """
-        return with_signals(
-            lambda: self._run(text, filename, options or self.options)
-        )  # with what it lets go of
+        # With what it lets go of.
+        return with_signals(lambda: self._run(text, filename, options or self.options))
 
     def _run(self, text: str, filename: str | None, options: Options) -> CellResult:
         self.memory.begin()

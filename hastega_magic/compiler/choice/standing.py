@@ -40,9 +40,8 @@ class Standing:
             return None
         options, compiled = placed(self.options, on), self.compiled
         backend = cast(Cpu, backend_of(options))
-        if (
-            schedule_store.something()
-        ):  # the loop is as it is for the back end of its last run, which may be another
+        # The loop is as it is for the back end of its last run, which may be another.
+        if schedule_store.something():
             key = tuning_key(compiled.structure, compiled.state.large, options, backend)
             self.outdated = key != compiled.tuning_key and schedule_store.found(key) != compiled.finding
             if self.outdated:
