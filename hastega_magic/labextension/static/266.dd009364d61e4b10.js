@@ -704,6 +704,11 @@
   text-align: center;
 }
 
+/* A long step is written in several lines before lanes go out of sight. */
+.hastega-report .hastega-lanes tbody th code {
+  white-space: pre-wrap;
+}
+
 .hastega-report .hastega-lanes tr {
   background: transparent;
   opacity: 0.65;
@@ -716,7 +721,7 @@
 
 .hastega-report .hastega-lanes td.hastega-lane,
 .hastega-report .hastega-lanes td.hastega-dead {
-  min-width: 62px;
+  min-width: 44px;
   border: 1px solid var(--jp-border-color1, #bdbdbd);
   font-family: var(--hg-mono);
   font-size: 12px;
