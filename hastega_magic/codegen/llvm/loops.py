@@ -72,7 +72,7 @@ class Loops:
         ranges = [phi(f"<{self.frame.lanes} x i64>") for _ in self.frame.bounds]
         trouble = phi(f"<{self.frame.lanes} x i1>") if self.frame.troubled else ""
         positions = [phi("i64") for _ in range(self.frame.layout.group_count)]
-        sums = [phi(rows.element) for rows in self.stores.chains.values()]
+        sums = [phi(rows.total_type) for rows in self.stores.totalled.values()]
         return Carried(folds, ranges, trouble, positions, sums), places
 
     def _names(self, carried: Carried) -> list[str]:
@@ -98,7 +98,7 @@ class Loops:
             *(splat("i64", _LARGEST if bound in self.frame.least else 0) for bound in self.frame.bounds),
             *none,
             *["0"] * self.frame.layout.group_count,
-            *[rows.neutral for rows in self.stores.chains.values()],
+            *[rows.total_start for rows in self.stores.totalled.values()],
         ]
 
     def _close(self, places: list[int], incoming: list[tuple[list[str], str]]) -> None:

@@ -44,13 +44,56 @@ class Rows:
 
     @property
     def early(self) -> bool:
-        """Whether rows are computed in registers, before they are put into the scratch."""
-        return self.store.mask is None and self.frame.lanes % ROW == 0
+        """Whether rows are computed in registers, before they are put into the scratch.
+
+        Rows of ints are computed as results are written: their sum is the same in any order, and known without them.
+        """
+        return not self.ints and self.store.mask is None and self.frame.lanes % ROW == 0
 
     @property
-    def chained(self) -> bool:
-        """Whether what the rows come to is known then, too, as nothing of the blocks before takes part in it."""
-        return self.early and not self.powers
+    def array(self) -> str | None:
+        """Where the elements lie in memory, if they are those of an array as they are: no scratch holds them then.
+
+        The turn before has brought them into the caches, and what is not written there leaves them room.
+        """
+        node = self.store.value
+        if node.op != "load" or self.store.mask is not None or self.powers or not (self.ints or self.early):
+            return None
+        assert isinstance(node.value, int)
+        source = self.frame.kernel.sources[node.value]
+        as_they_are = source.layout == "dense" and source.storage == RESULT_STORAGE[node.type]
+        return self.frame.sources[node.value].base if as_they_are else None
+
+    @property
+    def totalled(self) -> bool:
+        """Whether the turn that computes elements totals them, too: nothing of the blocks before takes part in it."""
+        return self.ints or (self.early and not self.powers)
+
+    @property
+    def total_type(self) -> str:
+        """Of what a turn carries: sums of ints by lanes, of floats one after the other."""
+        return f"<{self.frame.lanes} x {self.element}>" if self.ints else self.element
+
+    @property
+    def total_start(self) -> str:
+        """What it begins with."""
+        return splat(self.element, self.neutral) if self.ints else self.neutral
+
+    def counted(self, name: str, mask: str | None, total: str) -> str:
+        """The total by lanes with the ints of one more vector, those that the mask keeps."""
+        w, type_ = self.frame.writer, self.total_type
+        if mask is not None:
+            name = w.let(
+                f"select <{self.frame.lanes} x i1> {mask}, {type_} {name}, {type_} {self.total_start}"
+            )
+        return w.let(f"add {type_} {total}, {name}")
+
+    def across(self, total: str) -> str:
+        """One number from the total by lanes."""
+        return self.frame.writer.let(
+            f"call {self.element} @llvm.vector.reduce.add.{mangled(self.element, self.frame.lanes)}"
+            f"({self.total_type} {total})"
+        )
 
     def chain(self, name: str, position: str, total: str) -> str:
         """Keep for each row of a vector what those before it come to, in registers; the same of all of them."""
@@ -176,12 +219,17 @@ class Rows:
 
     # Results
 
-    def write(self, count: str, start: str, carry: str, asks: Callable[[str], None] | None) -> str:
-        """The results of a block; `carry`: the sum of the blocks before, for sums. Whether they are none.
+    def write(
+        self, number: str, count: str, start: str, carry: str, asks: Callable[[str], None] | None
+    ) -> str:
+        """The results of the block `number`; `carry`: the sum of the blocks before, for sums. Whether they are none.
 
         `asks`: emits a request for elements that are read later, at a position of a block.
         """
         w = self.frame.writer
+        if (array := self.array) is not None:
+            begin = w.let(f"mul i64 {number}, {BLOCK}")
+            self.frame.scratch[self.number] = w.let(f"getelementptr {self.element}, ptr {array}, i64 {begin}")
         result = w.let(f"getelementptr {self.element}, ptr {self.frame.results[self.number]}, i64 {start}")
         carries = self._splatted(self.element, carry) if carry else ""
         whole = w.let(f"and i64 {count}, {-ROW}")
@@ -194,7 +242,10 @@ class Rows:
         marks = [f"%{loop}.mark{k}" for k in range(2 if self.checked else 0 if self.ints else 1)]
         for name in marks:
             w.line(f"{name} = phi {checked} [ {none}, %{before} ], [ {name}.next, %{loop} ]")
-        found, seen = self._results(f"%{loop}.j", carries)
+        sums = f"%{loop}.sums"
+        if self.ints:
+            w.line(f"{sums} = phi {self.row} [ {none}, %{before} ], [ {sums}.next, %{loop} ]")
+        found, seen, total = self._results(f"%{loop}.j", carries, sums)
         if asks:
             asks(f"%{loop}.j")
         for name, more in zip(marks, seen, strict=True):
@@ -203,13 +254,17 @@ class Rows:
         streamed = self.store.mask is None and self.frame.streams(self.size)
         hint = f"align {ROW * self.size}, !nontemporal !0" if streamed else f"align {self.size}"
         w.line(f"store {self.row} {found}, ptr {where}, {hint}")
+        if self.ints:
+            w.line(f"{sums}.next = add {self.row} {sums}, {total}")
         self._again(loop, whole, rest)
         w.label(rest)
         before_rest = [
             w.let(f"phi {checked} [ {none}, %{before} ], [ {name}.next, %{loop} ]") for name in marks
         ]
-        found, seen = self._results(whole, carries)
+        if self.ints:
+            sums = w.let(f"phi {self.row} [ {none}, %{before} ], [ {sums}.next, %{loop} ]")
         live = self._live(whole, count)
+        found, seen, _ = self._results(whole, carries, sums, live)
         where = w.let(f"getelementptr {self.element}, ptr {result}, i64 {whole}")
         w.line(
             f"call void @llvm.masked.store.{mangled(self.element, ROW)}.p0({self.row} {found}, ptr {where}, "
@@ -233,24 +288,47 @@ class Rows:
         negative = w.let(f"icmp slt {self.row} {marks[1]}, zeroinitializer")
         return self._any(w.let(f"or <{ROW} x i1> {large}, {negative}"))
 
-    def _results(self, position: str, carry: str) -> tuple[str, list[str]]:
-        """A row's results; with ints its bits and signs of overflow, with floats NaN for what is none."""
+    def _results(
+        self, position: str, carry: str, sums: str, live: str | None = None
+    ) -> tuple[str, list[str], str]:
+        """A row's results; with ints its bits and signs of overflow, with floats NaN for what is none.
+
+        `sums`: what the rows of ints before it come to; what this one comes to is returned beside. `live`: which of its
+        elements there are, where not all.
+        """
         w = self.frame.writer
-        own = w.let(f"load {self.row}, ptr {self._scratch(position)}, align {self.size}")
-        total = w.let(f"load {self.element}, ptr {self._total(position)}, align {self.size}")
-        known = self._splatted(self.element, total)
+        if live is not None and self.array is not None:  # behind the last of which memory may end
+            own = w.let(
+                f"call {self.row} @llvm.masked.load.{mangled(self.element, ROW)}.p0(ptr {self._scratch(position)}, "
+                f"i32 {self.size}, <{ROW} x i1> {live}, {self.row} {splat(self.element, self.neutral)})"
+            )
+        else:
+            own = w.let(f"load {self.row}, ptr {self._scratch(position)}, align {self.size}")
+        if self.ints or self.array is not None:
+            own = self.within(own, ROW)
+        if self.ints:
+            last = ", ".join([f"i32 {ROW - 1}"] * ROW)
+            total = w.let(f"shufflevector {self.row} {own}, {self.row} poison, <{ROW} x i32> <{last}>")
+            summed = w.let(f"add {self.row} {sums}, {own}")
+            found = w.let(f"add {self.row} {carry}, {summed}")
+            if not self.checked:
+                return found, [], total
+            sign = w.let(f"ashr {self.row} {own}, {splat('i64', 63)}")
+            folded = w.let(f"xor {self.row} {own}, {sign}")
+            left, right = (
+                w.let(f"xor {self.row} {carry}, {found}"),
+                w.let(f"xor {self.row} {summed}, {found}"),
+            )
+            return found, [folded, w.let(f"and {self.row} {left}, {right}")], total
+        known = self._splatted(
+            self.element, w.let(f"load {self.element}, ptr {self._total(position)}, align {self.size}")
+        )
         if self.powers:
             known = w.let(f"fmul {self.row} {known}, {self._each(self.powers)}")
             found = w.let(f"fadd {self.row} {known}, {own}")
-            return found, [self._marked(found)]
-        summed = w.let(f"{self.add} {self.row} {known}, {own}")
-        found = w.let(f"{self.add} {self.row} {carry}, {summed}")
-        if not self.checked:
-            return found, [] if self.ints else [self._marked(found)]
-        sign = w.let(f"ashr {self.row} {own}, {splat('i64', 63)}")
-        folded = w.let(f"xor {self.row} {own}, {sign}")
-        left, right = w.let(f"xor {self.row} {carry}, {found}"), w.let(f"xor {self.row} {summed}, {found}")
-        return found, [folded, w.let(f"and {self.row} {left}, {right}")]
+        else:
+            found = w.let(f"fadd {self.row} {carry}, {w.let(f'fadd {self.row} {known}, {own}')}")
+        return found, [self._marked(found)], ""
 
     def _marked(self, found: str) -> str:
         """NaN for results that are not finite, or zeros of doubtful signs (ir/affine.py); else a zero."""

@@ -16,7 +16,7 @@ from hastega_magic.codegen.llvm.rows import Rows
 from hastega_magic.codegen.llvm.single import Single, given, load
 from hastega_magic.codegen.llvm.text import element_type
 from hastega_magic.ir.kernel import ROW_BY_ROW, TROUBLE, VIOLATED, Store
-from hastega_magic.types import BOOL, RESULT_STORAGE, ScalarType
+from hastega_magic.types import BOOL, INT, RESULT_STORAGE, ScalarType
 
 
 class Scans:
@@ -40,10 +40,11 @@ class Scans:
             self.frame.at(store)
             count = counts[self._group(number)]
             rows = self.rows.get(number)
-            if rows is not None and not rows.early:
+            if rows is not None and not rows.early and not rows.ints:
                 rows.compute(count)
             if rows is not None and store.running == "cumsum":
-                total = next(known) if rows.chained else rows.totals(count)
+                total = next(known) if rows.totalled else rows.totals(count)
+                total = rows.across(total) if rows.ints else total
                 place = self.frame.record("%place", self.frame.total_word(number))
                 self._keep(total, place, store.value.type)
             elif rows is not None:
@@ -78,7 +79,8 @@ class Scans:
                 )
             else:
                 self.rows[number].spread(counts[group])
-            bad = self.rows[number].write(counts[group], starts[group], carry, asks)
+            block = load(self.frame, self.frame.record(place, 0), INT)
+            bad = self.rows[number].write(block, counts[group], starts[group], carry, asks)
             asks = None
             self._report(number, bad, VIOLATED if store.value.type.is_float else TROUBLE, place)
 

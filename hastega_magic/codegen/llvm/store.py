@@ -22,16 +22,16 @@ class Stores:
             for number, store in enumerate(frame.layout.stores)
             if store.running in ROW_BY_ROW
         }
-        self.chains = {number: rows for number, rows in self.rows.items() if rows.chained}
+        self.totalled = {number: rows for number, rows in self.rows.items() if rows.totalled}
         self._sums: dict[int, str] = {}
 
     def emit(self, body: Body, positions: list[str], sums: list[str]) -> tuple[list[str], list[str]]:
         """All stores of a turn.
 
-        `positions`: how many elements each packed group holds; `sums`: what the rows of `chains` come to. Both before
+        `positions`: how many elements each packed group holds; `sums`: what the rows of `totalled` come to. Both before
         the turn, and after it.
         """
-        positions, self._sums = list(positions), dict(zip(self.chains, sums, strict=True))
+        positions, self._sums = list(positions), dict(zip(self.totalled, sums, strict=True))
         for vector in range(body.vectors):
             for number, store in enumerate(self.frame.layout.stores):
                 if self.frame.layout.groups[number] is None:
@@ -80,6 +80,8 @@ class Stores:
             return self._append(body, members, vector, position)
         mask = self._packed_mask(body, group, vector)
         values = [self._packable(body, number, vector, bits) for number in members]
+        for number in members:
+            self._count(body, number, vector, mask)
         for start in range(0, lanes, size):
             kept = self._part(mask, "i1", start, size)
             compress = compressing(w, self.frame.target, kept, size)
@@ -102,12 +104,16 @@ class Stores:
             store = self.frame.layout.stores[number]
             self.frame.at(store)
             element, name, size = memory_value(body, store, vector)
-            if number in self.rows and (rows := self.rows[number]).early:
+            rows = self.rows.get(number)
+            if rows is not None and rows.early:
                 name = rows.within(name, self.frame.lanes)
-                if number in self.chains:
+                if rows.totalled:
                     self._sums[number] = rows.chain(name, position, self._sums[number])
                 else:
                     rows.lasts(name, self.frame.lanes, position)
+            self._count(body, number, vector, body.mask)
+            if rows is not None and rows.array is not None:
+                continue
             where = w.let(f"getelementptr {element}, ptr {self.frame.scratch[number]}, i64 {position}")
             w.line(f"store {body.vector(element)} {name}, ptr {where}, align {size}")
         if body.mask is None:
@@ -115,6 +121,13 @@ class Stores:
         live = w.let(f"sub i64 %end, {body.position}")
         few = w.let(f"icmp ult i64 {live}, {self.frame.lanes}")
         return w.let(f"add i64 {position}, {w.let(f'select i1 {few}, i64 {live}, i64 {self.frame.lanes}')}")
+
+    def _count(self, body: Body, number: int, vector: int, mask: str | None) -> None:
+        """Add a vector to what running sums of ints come to."""
+        rows = self.rows.get(number)
+        if rows is not None and rows.ints:
+            name = body[self.frame.layout.stores[number].value][vector]
+            self._sums[number] = rows.counted(name, mask, self._sums[number])
 
     def _packable(self, body: Body, number: int, vector: int, bits: int) -> tuple[str, str]:
         """Element type and name of the vector to compress; bools become ints of so many bits."""

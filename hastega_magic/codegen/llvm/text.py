@@ -14,7 +14,7 @@ INTRINSICS = (
     "llvm.floor.", "llvm.ceil.", "llvm.trunc.", "llvm.rint.", "llvm.copysign.", "llvm.fma.", "llvm.bswap.",
     "llvm.ctpop.", "llvm.ctlz.", "llvm.masked.load.", "llvm.masked.store.", "llvm.masked.gather.",
     "llvm.masked.expandload.", "llvm.masked.scatter.", "llvm.x86.avx512.mask.expand.",
-    "llvm.experimental.vector.compress.", "llvm.memcpy.", "llvm.prefetch.",
+    "llvm.experimental.vector.compress.", "llvm.vector.reduce.add.", "llvm.memcpy.", "llvm.prefetch.",
     "llvm.x86.avx512.vpmadd52l.uq.", "llvm.x86.avx512.vpmadd52h.uq.",
     "llvm.x86.avx512.rcp14.pd.", "llvm.x86.bmi.pdep.64", "llvm.x86.bmi.pext.64", "llvm.x86.avx2.permd",
     "llvm.x86.sse2.pause", "sched_yield",
