@@ -7,6 +7,7 @@ values the C library's hypot (Borges, arXiv 1904.09481), as CPython's do, bit by
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -37,6 +38,22 @@ def _scaled(b: Builder, args: Sequence[Any]) -> tuple[Any, Any, Any]:
     return first, ratio, b.op("add", large, b.op("mul", small, ratio))
 
 
+def _unknown(b: Builder, *parts: Any) -> Any:
+    """Whether both parts are NaN, where Python, since 3.14, may find an infinity or a zero (C11, annex G.5.1)."""
+    return b.op("and", *(b.op("ne", part, part) for part in parts))
+
+
+_RECOVERS = sys.version_info >= (3, 14)
+"""Whether Python does."""
+
+
+def _quotient_trouble(b: Builder, args: Sequence[Any]) -> Any:
+    zero = _zero_divisor(b, args)
+    return (
+        b.op("or", zero, _unknown(b, _quotient_real(b, args), _quotient_imag(b, args))) if _RECOVERS else zero
+    )
+
+
 def _quotient_real(b: Builder, args: Sequence[Any]) -> Any:
     x, y, _, _ = args
     first, ratio, divisor = _scaled(b, args)
@@ -51,6 +68,53 @@ def _quotient_imag(b: Builder, args: Sequence[Any]) -> Any:
     left = b.op("select", first, y, b.op("mul", y, ratio))
     right = b.op("select", first, b.op("mul", x, ratio), x)
     return b.op("fdiv", b.op("sub", left, right), divisor)
+
+
+# Quotients of a real number, and products, as they are since Python 3.14
+
+
+def real_quotient(a: float, c: float, d: float) -> complex:
+    """`a / complex(c, d)`, but for infinities that Python recovers; ZeroDivisionError where both parts are zero."""
+    if abs(c) >= abs(d):
+        ratio = d / c
+        divisor = c + d * ratio
+        return complex(a / divisor, -a * ratio / divisor)
+    if abs(d) >= abs(c):
+        ratio = c / d
+        divisor = c * ratio + d
+        return complex(a * ratio / divisor, -a / divisor)
+    return complex(math.nan, math.nan)
+
+
+def _real_quotient_real(b: Builder, args: Sequence[Any]) -> Any:
+    first, ratio, divisor = _scaled(b, (None, *args))
+    x = args[0]
+    return b.op("fdiv", b.op("select", first, x, b.op("mul", x, ratio)), divisor)
+
+
+def _real_quotient_imag(b: Builder, args: Sequence[Any]) -> Any:
+    first, ratio, divisor = _scaled(b, (None, *args))
+    x = b.op("neg", args[0])
+    return b.op("fdiv", b.op("select", first, b.op("mul", x, ratio), x), divisor)
+
+
+def _real_quotient_trouble(b: Builder, args: Sequence[Any]) -> Any:
+    unknown = _unknown(b, _real_quotient_real(b, args), _real_quotient_imag(b, args))
+    return b.op("or", _zero_divisor(b, (None, *args)), unknown)
+
+
+def _product_real(b: Builder, args: Sequence[Any]) -> Any:
+    x, y, c, d = args
+    return b.op("sub", b.op("mul", x, c), b.op("mul", y, d))
+
+
+def _product_imag(b: Builder, args: Sequence[Any]) -> Any:
+    x, y, c, d = args
+    return b.op("add", b.op("mul", x, d), b.op("mul", y, c))
+
+
+def _product_trouble(b: Builder, args: Sequence[Any]) -> Any:
+    return _unknown(b, _product_real(b, args), _product_imag(b, args))
 
 
 # Absolute values
@@ -141,13 +205,21 @@ def _infinite(b: Builder, args: Sequence[Any]) -> Any:
     return b.op("or", *(b.op("eq", b.op("fabs", arg), infinity) for arg in args))
 
 
-_FOUR, _TWO = fixed((FLOAT,) * 4, FLOAT), fixed((FLOAT,) * 2, FLOAT)
+_FOUR, _THREE, _TWO = (fixed((FLOAT,) * count, FLOAT) for count in (4, 3, 2))
 
 ROWS = (
     Op("complex_quotient_real", 4, lambda a, b, c, d: (complex(a, b) / complex(c, d)).real, _FOUR, "", None,
-       expand=_quotient_real, trouble=_zero_divisor, written="/"),
+       expand=_quotient_real, trouble=_quotient_trouble, written="/"),
     Op("complex_quotient_imag", 4, lambda a, b, c, d: (complex(a, b) / complex(c, d)).imag, _FOUR, "", None,
-       expand=_quotient_imag, trouble=_zero_divisor, written="/"),
+       expand=_quotient_imag, trouble=_quotient_trouble, written="/"),
+    Op("real_by_complex_real", 3, lambda a, c, d: real_quotient(a, c, d).real, _THREE, "", None,
+       expand=_real_quotient_real, trouble=_real_quotient_trouble, written="/"),
+    Op("real_by_complex_imag", 3, lambda a, c, d: real_quotient(a, c, d).imag, _THREE, "", None,
+       expand=_real_quotient_imag, trouble=_real_quotient_trouble, written="/"),
+    Op("complex_product_real", 4, lambda a, b, c, d: (complex(a, b) * complex(c, d)).real, _FOUR, "", None,
+       expand=_product_real, trouble=_product_trouble, written="*"),
+    Op("complex_product_imag", 4, lambda a, b, c, d: (complex(a, b) * complex(c, d)).imag, _FOUR, "", None,
+       expand=_product_imag, trouble=_product_trouble, written="*"),
     Op("complex_abs", 2, absolute, _TWO, "", np.hypot, expand=_expand_absolute, trouble=_absolute_trouble,
        written="abs", traits=frozenset() if _like_the_library() else frozenset({"approximate"})),
     # The first of two parts, of which Python lets none be infinite.

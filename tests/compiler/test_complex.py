@@ -17,10 +17,6 @@ from hastega_magic.ir.scan import running_sums
 from hastega_magic.ops import OPS
 from hastega_magic.runtime.python import as_result
 
-pytestmark = pytest.mark.skipif(
-    sys.version_info >= (3, 14), reason="Python 3.14 has another complex arithmetic"
-)
-
 RNG = np.random.default_rng(7)
 # Two blocks: the interpreter, to which they are given too, takes its time over each element.
 MANY = RNG.normal(size=4_301) + 1j * RNG.normal(size=4_301)
@@ -102,6 +98,20 @@ ROUNDED = (
 )
 
 
+LEFT_SINCE_3_14 = {
+    "zs |> take(4_300) |> chunk(4) |> map(lambda part: sum(part))",
+    "zs |> map(lambda z: z / abs(z)) |> reduce(lambda a, z: a * z, 1)",
+    "one |> reduce(lambda a, z: a + z, 0)",
+    "none |> reduce(lambda a, z: a + z, 0)",
+}
+"""Since then a real number stays one beside a complex one, and `sum` keeps what rounding loses of each part."""
+
+
+def not_left(text):
+    if sys.version_info >= (3, 14) and text in LEFT_SINCE_3_14:
+        pytest.skip("left to Python since 3.14")
+
+
 def about(a, b):
     """Equal up to rounding; of complex64, NumPy's own sums are of 32 bits."""
     narrow = isinstance(a, np.complex64) or isinstance(b, np.complex64)
@@ -126,6 +136,7 @@ def about(a, b):
     + [(EXACT[0], "groups"), (EXACT[23], "groups"), (ROUNDED[6], "groups")],
 )
 def test_as_in_python(text, name):
+    not_left(text)
     cell = FUNCTIONS + text
     with battery.in_form(name):
         equal = battery.same if text in EXACT else about
@@ -248,6 +259,7 @@ class TestRunningSums:
             text, NAMES, lambda a, b: np.allclose(a, b, rtol=1e-10, atol=1e-10), threads=3
         )
 
+    @pytest.mark.skipif(sys.version_info >= (3, 14), reason="where the imaginary part begins at -0.0")
     def test_begin_at_zero(self):
         ran = battery.assert_like_python("zs |> cumsum", {"zs": np.array([complex(-0.0, -0.0), 1j])})
         assert math.copysign(1, ran.value[0].imag) == 1
@@ -257,6 +269,7 @@ class TestRunningSums:
     "text", ["none |> reduce(lambda a, z: a + z, 0)", "none |> scan(lambda a, z: a * z, 1j)"]
 )
 def test_running_values_of_no_elements(text):
+    not_left(text)
     assert battery.assert_like_python(text, NAMES).report["pipelines"][0]["barriers"] == []
 
 

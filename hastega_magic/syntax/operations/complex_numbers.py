@@ -27,6 +27,12 @@ _LARGEST_POWER = 100
 
 _SQUARE, _CUBE = 2, 3
 
+_REAL_APART = sys.version_info >= (3, 14)
+"""Whether a real operand of Python's stays one, as C99 has it: before, it had the imaginary part 0.0.
+
+Products then also give infinities where both parts would be NaN, which the rows of products leave to Python.
+"""
+
 
 def is_complex(*values: Symbolic) -> bool:
     """Whether one of the values is a complex number."""
@@ -40,7 +46,11 @@ def binary(graph: Graph, op: str, left: Symbolic, right: Symbolic) -> Symbolic:
     if op in ("eq", "ne"):
         return _equal(graph, op, left, right)
     if op in _BINARY:
-        return _BINARY[op](graph, *_alike(left, right))
+        pair = _alike(left, right)
+        if _REAL_APART and pair[0].real.type is not FLOAT32 and not (is_complex(left) and is_complex(right)):
+            real = as_float(number(right if is_complex(left) else left))
+            return _WITH_REAL[op, is_complex(left)](graph, pair[not is_complex(left)], real)
+        return _BINARY[op](graph, *pair)
     if op in ("lt", "le", "gt", "ge"):
         numbers = tuple(each for each in (left, right) if isinstance(each, (Expr, Complex)))
         raise NotCompilable(no_order(_SYMBOLS[op], numbers))
@@ -130,8 +140,6 @@ def _alike(left: Symbolic, right: Symbolic) -> tuple[Complex, Complex]:
     if FLOAT32 in types and FLOAT64 in types:
         raise NotCompilable("complex numbers of 32 and of 64 bits meet, which is left to Python")
     to = FLOAT32 if FLOAT32 in types else None
-    if to is None and sys.version_info >= (3, 14):
-        raise NotCompilable("the complex arithmetic of this version of Python is not compiled yet")
     return _pair(left, to), _pair(right, to)
 
 
@@ -155,6 +163,10 @@ def _difference(graph: Graph, left: Complex, right: Complex) -> Complex:
 
 def _product(graph: Graph, left: Complex, right: Complex) -> Complex:
     (a, b), (c, d) = left, right
+    if _REAL_APART and left.real.type is not FLOAT32:
+        _not_of_numpy(graph)
+        rows = "complex_product_real", "complex_product_imag"
+        return Complex(graph.make(row, *left, *right) for row in rows)
     real = graph.make("sub", graph.make("mul", a, c), graph.make("mul", b, d))
     return Complex((real, graph.make("add", graph.make("mul", a, d), graph.make("mul", b, c))))
 
@@ -162,12 +174,54 @@ def _product(graph: Graph, left: Complex, right: Complex) -> Complex:
 def _quotient(graph: Graph, left: Complex, right: Complex) -> Complex:
     if left.real.type is FLOAT32:
         return _numpy_quotient(graph, left, right)
-    if graph.numpy:
-        raise NotCompilable(
-            "elements of a captured array are divided as NumPy's complex numbers are, which is left to Python"
-        )
+    _not_of_numpy(graph)
     rows = "complex_quotient_real", "complex_quotient_imag"
     return Complex(graph.make(row, *left, *right) for row in rows)
+
+
+def _not_of_numpy(graph: Graph) -> None:
+    """Refuse what NumPy has otherwise, where one of its scalars may take part."""
+    if graph.numpy:
+        raise NotCompilable(
+            "elements of a captured array are computed with as NumPy's complex numbers are, which is left to Python"
+        )
+
+
+# Operators of which one operand is real, as Python has them since 3.14
+
+
+def _sum_with_real(graph: Graph, value: Complex, real: Expr) -> Complex:
+    return Complex((graph.make("add", value.real, real), number(value.imag)))
+
+
+def _without_real(graph: Graph, value: Complex, real: Expr) -> Complex:
+    return Complex((graph.make("sub", value.real, real), number(value.imag)))
+
+
+def _real_without(graph: Graph, value: Complex, real: Expr) -> Complex:
+    return Complex((graph.make("sub", real, value.real), graph.make("neg", value.imag)))
+
+
+def _times_real(graph: Graph, value: Complex, real: Expr) -> Complex:
+    return Complex(graph.make("mul", part, real) for part in value)
+
+
+def _over_real(graph: Graph, value: Complex, real: Expr) -> Complex:
+    return Complex(graph.make("truediv", part, real) for part in value)
+
+
+def _real_over(graph: Graph, value: Complex, real: Expr) -> Complex:
+    rows = "real_by_complex_real", "real_by_complex_imag"
+    return Complex(graph.make(row, real, *value) for row in rows)
+
+
+_WITH_REAL: Mapping[tuple[str, bool], Callable[[Graph, Complex, Expr], Complex]] = {
+    ("add", True): _sum_with_real, ("add", False): _sum_with_real,
+    ("sub", True): _without_real, ("sub", False): _real_without,
+    ("mul", True): _times_real, ("mul", False): _times_real,
+    ("truediv", True): _over_real, ("truediv", False): _real_over,
+}  # fmt: skip
+"""By operator, and whether the complex number is its left operand."""
 
 
 def _numpy_quotient(graph: Graph, left: Complex, right: Complex) -> Complex:

@@ -15,16 +15,20 @@ from hastega_magic.types import FLOAT, FLOAT32, Composite
 COMPENSATED = sys.version_info >= (3, 12)
 """Whether CPython's `sum` of floats keeps what rounding loses, and adds it at the end."""
 
-_OF_INTS = sys.version_info >= (3, 14)
-"""Whether it does so for ints among the floats, too."""
+_OF_ALL = sys.version_info >= (3, 14)
+"""Whether it does so for ints among the floats, too, and for complex numbers."""
 
 
 def added(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
     """Total, what rounding has lost so far, and another item: the new total, and what is lost then."""
     if complex_numbers.is_complex(args[0], args[2]):  # nothing is kept any more
+        if _OF_ALL:
+            raise NotCompilable(
+                "`sum` of complex numbers inside a function is compiled up to Python 3.13 alone"
+            )
         return complex_numbers.binary(graph, "add", totalled(graph, args[:2]), args[2]), const(0.0)
     total, lost, value = map(number, args)
-    if _OF_INTS and total.type.is_float and not value.type.is_float:
+    if _OF_ALL and total.type.is_float and not value.type.is_float:
         value = convert(value, FLOAT)
     double = all(each.type.is_float and each.type is not FLOAT32 for each in (total, value))
     new = graph.make("add", total, value)
