@@ -131,3 +131,10 @@ def test_of_a_plan():
     (item,) = plan("total = xs |> map(lambda x: x % p) |> sum").items
     assert reads(item.site.bind_expression) - {"__hastega_bind__"} == {"xs", "p"}
     assert is_pure_source(item.site.source)
+
+
+def test_a_dictionary_that_unpacks_its_elements():
+    """`{**d for d in ds}`, which Python has since 3.15: a comprehension without a value."""
+    made = ast.parse("{d: d for d in ds}", mode="eval")
+    made.body.value = None
+    assert reads(made.body) == {"ds"}

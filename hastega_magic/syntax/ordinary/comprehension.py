@@ -340,6 +340,8 @@ def _nested(
 
 def _pair(node: ast.DictComp) -> ast.expr:
     """Key and value, which Python evaluates in this order."""
+    if getattr(node, "value", None) is None:  # `{**each for each in xs}`, since Python 3.15
+        raise NoPipeline("it unpacks its elements")
     pair = ast.copy_location(ast.Tuple([node.key, node.value], ast.Load()), node.key)
     pair.end_lineno, pair.end_col_offset = node.value.end_lineno, node.value.end_col_offset
     return pair

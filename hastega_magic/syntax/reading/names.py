@@ -157,8 +157,8 @@ def _free_in_comprehension(node: _Comprehension, local: frozenset[str], found: s
         local = local.union(_bound_by([generator.target]))
         _all_free(generator.ifs, local, found)
         if i == len(node.generators) - 1:
-            parts = (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,)
-            _all_free(parts, local, found)
+            made = [each for each in _children(node) if not isinstance(each, ast.comprehension)]
+            _all_free(made, local, found)
 
 
 def _bound(node: ast.AST, found: set[str]) -> None:
