@@ -20,7 +20,7 @@ import numpy.typing as npt
 from hastega_magic.runtime import python_stages
 from hastega_magic.runtime.columnar import Pieces, is_columnar, numbers
 from hastega_magic.runtime.objects import lists
-from hastega_magic.runtime.python_calls import Noted, elements, over_tuples, spreads
+from hastega_magic.runtime.python_calls import OF_MATH, Noted, elements, over_tuples, spreads
 from hastega_magic.runtime.python_numbers import python_number, python_numbers
 from hastega_magic.runtime.python_stages import mean
 
@@ -90,7 +90,7 @@ _COLLECTING = frozenset(
         list, tuple, set, frozenset, dict, sorted, reversed, iter, bytes, bytearray, Counter, OrderedDict, deque,
     ))
 )  # fmt: skip
-_LIBRARY = frozenset({"itertools", "json", "math", "statistics"})
+_LIBRARY = OF_MATH | {"itertools", "json", "statistics"}
 """Modules whose functions go through Python's numbers: of int64 a product wraps around, the mean of 1 and 2 is 1."""
 
 

@@ -84,6 +84,10 @@ def iterated(source: Any) -> Iterator[Any]:
         raise
 
 
+OF_MATH = frozenset({"math", "math.integer"})
+"""What functions of `math` say they are of: since Python 3.15 those of integers, `gcd` among them, have one apart."""
+
+
 def spreads(function: Any, size: int) -> bool:
     """Whether a function over tuples of `size` elements takes that many arguments, not one tuple."""
     if size < 2:
@@ -115,7 +119,7 @@ def _asked(function: Any, size: int) -> bool:
     required = sum(each.default is inspect.Parameter.empty for each in positional)
     if any(each.kind is inspect.Parameter.VAR_POSITIONAL for each in parameters):
         called = inspect.unwrap(function)
-        counts_all = isinstance(called, BuiltinFunctionType) and called.__module__ == "math"  # gcd, hypot
+        counts_all = isinstance(called, BuiltinFunctionType) and called.__module__ in OF_MATH  # gcd, hypot
         return required == size or (required == 0 and counts_all)
     return 1 < required <= size <= len(positional)
 

@@ -98,7 +98,7 @@ def test_the_list_is_one_of_pythons_own(found):
         made, expected = compiled(source), odd(source)
         assert found[-1].objects is made
         assert sys.getsizeof(made) == sys.getsizeof([]) + 8 * len(made)
-        assert sys.getrefcount(made) == 3  # here, in `found`, and as the argument
+        assert sys.getrefcount(made) == sys.getrefcount(expected) + 1  # in `found`
         assert gc.is_tracked(made)
         for each in (made, expected):
             each.append("end")

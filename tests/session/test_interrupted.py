@@ -102,6 +102,8 @@ CELLS = {
 }
 
 
+# From 3.14 on Ctrl-C that comes as a lock is taken comes between that and the statement that lets go of it.
+@pytest.mark.skipif(sys.version_info >= (3, 14), reason="CPython may leave a lock of `with` taken")
 @pytest.mark.usefixtures("settled")
 @pytest.mark.parametrize("known", [False, True])
 @pytest.mark.parametrize("text", CELLS.values(), ids=CELLS)

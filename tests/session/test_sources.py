@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import itertools
 import math
+import sys
 import weakref
 
 import numpy as np
@@ -205,6 +206,9 @@ UNREADABLE = (
 
 @pytest.mark.parametrize("xs", UNREADABLE, ids=lambda xs: f"{xs.format}{xs.shape}")
 def test_memory_over_which_python_cannot_iterate(xs):
+    if xs.format == "Zd" and sys.version_info >= (3, 15):
+        assert list(run("xs |> map(lambda x: x + 1)", xs=xs).value) == [x + 1 for x in xs]
+        return
     with pytest.raises((NotImplementedError, TypeError)) as python:
         iter(xs)
     for stages in ("sum", "map(lambda x: x + 1)"):

@@ -18,6 +18,7 @@ from typing import Any, cast
 import numpy as np
 
 from hastega_magic.compiler.fastpath.objects import NotExact
+from hastega_magic.runtime.python_calls import OF_MATH
 from hastega_magic.syntax.ordinary.parts import Ordinary
 from hastega_magic.syntax.ordinary.trailing import Root
 
@@ -70,7 +71,7 @@ def _harmless(found: Any, root: Root) -> bool:
         case "items":
             return type(value) in _ITEMS
         case "function":
-            of_math = type(value) is BuiltinFunctionType and value.__module__ == "math"
+            of_math = type(value) is BuiltinFunctionType and value.__module__ in OF_MATH
             return of_math or any(value is each for each in _FUNCTIONS)
         case _:
             return root.expected is None or value is root.expected

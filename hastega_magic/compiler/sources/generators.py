@@ -48,7 +48,10 @@ def generator_of(source: Iterator[object], bound: Bound, rest: Sequence[BoundSta
     if begun or code.co_name != "<genexpr>" or not asks_for_all(rest) or len(rest) < len(bound.stages):
         return None
     known: dict[str, Any] = frame.f_locals
-    found = sequence_of(known.get(".0"))
+    over = known.get(".0")
+    if type(over) in (range, list, tuple):  # since Python 3.15; before, what goes through it
+        over = iter(cast("Sequence[object]", over))
+    found = sequence_of(over)
     if found is None or found.scalars or found.left < _LEAST:
         return None  # of an array it computes with NumPy's scalars
     parts = _parts(node, code.co_filename, code.co_freevars)

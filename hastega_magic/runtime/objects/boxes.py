@@ -40,7 +40,7 @@ NAN, WORDS = 10, 11
 """Words that the code is given, of which some are there for code that makes no objects (reused.py); and the one that it
 sets where an object of Python's float is NaN."""
 
-_SMALLEST, _LARGEST = -5, 256
+_SMALLEST, _LARGEST = -5, 1024 if sys.version_info >= (3, 15) else 256
 """Ints of which there is one object each."""
 
 _ENTRY = """
@@ -254,9 +254,10 @@ def _sample(dtype: np.dtype[Any]) -> _AnyArray:
         for off in (-1, 0, 1)
         for sign in (1, -1)
     ]
-    values += [257, -6, limits.min, limits.max]
+    values += [_LARGEST + 1, _SMALLEST - 1, limits.min, limits.max]
+    shared = range(_SMALLEST, _LARGEST + 1)
     return np.array(
-        [each for each in values if limits.min <= each <= limits.max and not -6 < each < 257], dtype
+        [each for each in values if limits.min <= each <= limits.max and each not in shared], dtype
     )
 
 

@@ -264,7 +264,7 @@ def head_of(data: Sequence[object]) -> Sequence[int]:
 
 def layout() -> str | None:
     """How ints lie in memory; None where that is not known."""
-    known = sys.implementation.name == "cpython" and (3, 11) <= sys.version_info[:2] <= (3, 14)
+    known = sys.implementation.name == "cpython" and (3, 11) <= sys.version_info[:2] <= (3, 15)
     odd = hasattr(sys, "getobjects") or sysconfig.get_config_var("Py_GIL_DISABLED")
     if not known or odd or ctypes.sizeof(ctypes.c_void_p) != 8 or sys.int_info.bits_per_digit != 30:
         return None
