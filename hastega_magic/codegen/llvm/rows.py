@@ -12,9 +12,13 @@ The shape depends on nothing but the elements' places, so that every width and b
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from typing import cast
 
+from hastega_magic.codegen.llvm.body import Body
 from hastega_magic.codegen.llvm.frame import Frame
 from hastega_magic.codegen.llvm.text import NAN, element_type, literal, mangled, splat
+from hastega_magic.ir.expr import postorder
 from hastega_magic.ir.kernel import Store
 from hastega_magic.ir.scan import ROW, SAFE_BITS
 from hastega_magic.ir.schedule import BLOCK
@@ -22,6 +26,8 @@ from hastega_magic.types import FLOAT, INT, RESULT_STORAGE
 
 _IOTA = f"<{', '.join(f'i64 {lane}' for lane in range(ROW))}>"
 _ZERO, _ONE = literal(0.0, FLOAT), literal(1.0, FLOAT)
+_AGAIN, _CHEAP = frozenset({"add", "sub", "mul", "neg", "int_to_float"}), 4
+"""Operators, and how many of them, that are computed again rather than kept."""
 _ROW_BITS = SAFE_BITS + ROW.bit_length() - 1
 
 
@@ -51,18 +57,24 @@ class Rows:
         return not self.ints and self.store.mask is None and self.frame.lanes % ROW == 0
 
     @property
-    def array(self) -> str | None:
-        """Where the elements lie in memory, if they are those of an array as they are: no scratch holds them then.
+    def again(self) -> bool:
+        """Whether elements are computed again as results are written: no scratch holds them then.
 
-        The turn before has brought them into the caches, and what is not written there leaves them room.
+        The turn before has brought what they are computed of into the caches, and what is not written there leaves it
+        room.
         """
-        node = self.store.value
-        if node.op != "load" or self.store.mask is not None or self.powers or not (self.ints or self.early):
-            return None
-        assert isinstance(node.value, int)
-        source = self.frame.kernel.sources[node.value]
-        as_they_are = source.layout == "dense" and source.storage == RESULT_STORAGE[node.type]
-        return self.frame.sources[node.value].base if as_they_are else None
+        if self.store.mask is not None or not (self.ints or self.early):
+            return False
+        nodes = list(postorder([self.store.value]))
+        sources = [self.frame.kernel.sources[cast(int, node.value)] for node in nodes if node.op == "load"]
+        layouts = {source.layout for source in sources if source.storage is not None}
+        operators = [node.op for node in nodes if node.op not in ("load", "const")]
+        cheap = (
+            len(operators) <= _CHEAP
+            and _AGAIN.issuperset(operators)
+            and all(each.storage for each in sources)
+        )
+        return cheap and "dense" in layouts and layouts <= {"dense", "scalar"}
 
     @property
     def totalled(self) -> bool:
@@ -227,9 +239,7 @@ class Rows:
         `asks`: emits a request for elements that are read later, at a position of a block.
         """
         w = self.frame.writer
-        if (array := self.array) is not None:
-            begin = w.let(f"mul i64 {number}, {BLOCK}")
-            self.frame.scratch[self.number] = w.let(f"getelementptr {self.element}, ptr {array}, i64 {begin}")
+        begin = w.let(f"mul i64 {number}, {BLOCK}") if self.again else ""
         result = w.let(f"getelementptr {self.element}, ptr {self.frame.results[self.number]}, i64 {start}")
         carries = self._splatted(self.element, carry) if carry else ""
         whole = w.let(f"and i64 {count}, {-ROW}")
@@ -245,7 +255,7 @@ class Rows:
         sums = f"%{loop}.sums"
         if self.ints:
             w.line(f"{sums} = phi {self.row} [ {none}, %{before} ], [ {sums}.next, %{loop} ]")
-        found, seen, total = self._results(f"%{loop}.j", carries, sums)
+        found, seen, total = self._results(self._own(begin, f"%{loop}.j"), f"%{loop}.j", carries, sums)
         if asks:
             asks(f"%{loop}.j")
         for name, more in zip(marks, seen, strict=True):
@@ -264,7 +274,7 @@ class Rows:
         if self.ints:
             sums = w.let(f"phi {self.row} [ {none}, %{before} ], [ {sums}.next, %{loop} ]")
         live = self._live(whole, count)
-        found, seen, _ = self._results(whole, carries, sums, live)
+        found, seen, _ = self._results(self._own(begin, whole, live), whole, carries, sums)
         where = w.let(f"getelementptr {self.element}, ptr {result}, i64 {whole}")
         w.line(
             f"call void @llvm.masked.store.{mangled(self.element, ROW)}.p0({self.row} {found}, ptr {where}, "
@@ -288,24 +298,30 @@ class Rows:
         negative = w.let(f"icmp slt {self.row} {marks[1]}, zeroinitializer")
         return self._any(w.let(f"or <{ROW} x i1> {large}, {negative}"))
 
-    def _results(
-        self, position: str, carry: str, sums: str, live: str | None = None
-    ) -> tuple[str, list[str], str]:
-        """A row's results; with ints its bits and signs of overflow, with floats NaN for what is none.
+    def _own(self, begin: str, position: str, live: str | None = None) -> str:
+        """A row's elements, each with those before it in its row.
 
-        `sums`: what the rows of ints before it come to; what this one comes to is returned beside. `live`: which of its
-        elements there are, where not all.
+        `begin`: the number of the block's first element, where they are computed again; `live`: which of them there
+        are, where not all.
         """
         w = self.frame.writer
-        if live is not None and self.array is not None:  # behind the last of which memory may end
-            own = w.let(
-                f"call {self.row} @llvm.masked.load.{mangled(self.element, ROW)}.p0(ptr {self._scratch(position)}, "
-                f"i32 {self.size}, <{ROW} x i1> {live}, {self.row} {splat(self.element, self.neutral)})"
-            )
-        else:
+        if not begin:
             own = w.let(f"load {self.row}, ptr {self._scratch(position)}, align {self.size}")
-        if self.ints or self.array is not None:
-            own = self.within(own, ROW)
+            return self.within(own, ROW) if self.ints else own
+        schedule = replace(self.frame.kernel.schedule, lanes=ROW, in_flight=1, parts=1, prefetch=0)
+        body = Body(
+            w, replace(self.frame.kernel, schedule=schedule), self.frame.sources, [], "", "",
+            w.let(f"add i64 {begin}, {position}"), 1, mask=live,
+        )  # fmt: skip
+        body.emit([self.store.value])
+        return self.within(body[self.store.value][0], ROW)
+
+    def _results(self, own: str, position: str, carry: str, sums: str) -> tuple[str, list[str], str]:
+        """A row's results; with ints its bits and signs of overflow, with floats NaN for what is none.
+
+        `sums`: what the rows of ints before it come to; what this one comes to is returned beside.
+        """
+        w = self.frame.writer
         if self.ints:
             last = ", ".join([f"i32 {ROW - 1}"] * ROW)
             total = w.let(f"shufflevector {self.row} {own}, {self.row} poison, <{ROW} x i32> <{last}>")

@@ -112,7 +112,7 @@ class Stores:
                 else:
                     rows.lasts(name, self.frame.lanes, position)
             self._count(body, number, vector, body.mask)
-            if rows is not None and rows.array is not None:
+            if rows is not None and rows.again:
                 continue
             where = w.let(f"getelementptr {element}, ptr {self.frame.scratch[number]}, i64 {position}")
             w.line(f"store {body.vector(element)} {name}, ptr {where}, align {size}")
