@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from hastega_magic.codegen.llvm.affine_rows import AffineRows, rows_of
 from hastega_magic.codegen.llvm.body import memory_type
 from hastega_magic.codegen.llvm.frame import Frame
-from hastega_magic.codegen.llvm.rows import Rows
 from hastega_magic.codegen.llvm.single import Single, given, load
 from hastega_magic.codegen.llvm.text import element_type
 from hastega_magic.ir.kernel import ROW_BY_ROW, TROUBLE, VIOLATED, Store
@@ -27,7 +27,7 @@ class Scans:
         self.frame = frame
         self.stores = [(number, store) for number, store in enumerate(frame.layout.stores) if store.running]
         self.rows = {
-            number: Rows(frame, number) for number, store in self.stores if store.running in ROW_BY_ROW
+            number: rows_of(frame, number) for number, store in self.stores if store.running in ROW_BY_ROW
         }
 
     def before(self, counts: Sequence[str], sums: Sequence[str]) -> None:
@@ -47,7 +47,7 @@ class Scans:
                 total = rows.across(total) if rows.ints else total
                 place = self.frame.record("%place", self.frame.total_word(number))
                 self._keep(total, place, store.value.type)
-            elif rows is not None:
+            elif isinstance(rows, AffineRows):
                 rows.combine(count)
         self.frame.at(None)
 
@@ -58,8 +58,8 @@ class Scans:
             group = self._group(number)
             if store.running == "cumsum":
                 self._take(number, store, place)
-            elif store.running == "affine":
-                self._chain(number, store, counts[group], starts[group])
+            elif isinstance(rows := self.rows.get(number), AffineRows):
+                self._chain(rows, store, counts[group], starts[group])
             elif store.part == 0:
                 bad = self._steps(number, store, counts[group], starts[group])
                 self._report(number, bad, TROUBLE, place)
@@ -69,7 +69,8 @@ class Scans:
     ) -> None:
         """The turn is the next thread's: write the results of rows, and tell of trouble."""
         for number, store in self.stores:
-            if number not in self.rows:
+            rows = self.rows.get(number)
+            if rows is None:
                 continue
             self.frame.at(store)
             group, carry = self._group(number), ""
@@ -77,10 +78,10 @@ class Scans:
                 carry = load(
                     self.frame, self.frame.record(place, self.frame.total_word(number)), store.value.type
                 )
-            else:
-                self.rows[number].spread(counts[group])
+            if isinstance(rows, AffineRows):
+                rows.spread(counts[group])
             block = load(self.frame, self.frame.record(place, 0), INT)
-            bad = self.rows[number].write(block, counts[group], starts[group], carry, asks)
+            bad = rows.write(block, counts[group], starts[group], carry, asks)
             asks = None
             self._report(number, bad, VIOLATED if store.value.type.is_float else TROUBLE, place)
 
@@ -102,10 +103,9 @@ class Scans:
         self._keep(w.let(f"{rows.add} {rows.element} {old}, {load(self.frame, own, type_)}"), word, type_)
         self._keep(old, own, type_)
 
-    def _chain(self, number: int, store: Store, count: str, start: str) -> None:
+    def _chain(self, rows: AffineRows, store: Store, count: str, start: str) -> None:
         """One row of rows after the other, from the last value of the block before."""
-        w, rows = self.frame.writer, self.rows[number]
-        word = self._carry(number)
+        w, word = self.frame.writer, self._carry(rows.number)
         carried, first = load(self.frame, word, store.value.type), rows.neutral
         if store.init is not None:
             first = load(self.frame, self.frame.sources[store.init].base, store.value.type)

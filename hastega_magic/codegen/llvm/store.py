@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from hastega_magic.codegen.llvm.affine_rows import AffineRows, rows_of
 from hastega_magic.codegen.llvm.body import Body, memory_type
 from hastega_magic.codegen.llvm.compress import compressing
 from hastega_magic.codegen.llvm.frame import Frame
-from hastega_magic.codegen.llvm.rows import Rows
 from hastega_magic.codegen.llvm.text import element_type, mangled
 from hastega_magic.ir.kernel import ROW_BY_ROW, Store
 from hastega_magic.types import BOOL, FLOAT32, RESULT_STORAGE
@@ -18,7 +18,7 @@ class Stores:
         """Write into the frame's function."""
         self.frame = frame
         self.rows = {
-            number: Rows(frame, number)
+            number: rows_of(frame, number)
             for number, store in enumerate(frame.layout.stores)
             if store.running in ROW_BY_ROW
         }
@@ -107,10 +107,10 @@ class Stores:
             rows = self.rows.get(number)
             if rows is not None and rows.early:
                 name = rows.within(name, self.frame.lanes)
-                if rows.totalled:
-                    self._sums[number] = rows.chain(name, position, self._sums[number])
-                else:
+                if isinstance(rows, AffineRows):
                     rows.lasts(name, self.frame.lanes, position)
+                else:
+                    self._sums[number] = rows.chain(name, position, self._sums[number])
             self._count(body, number, vector, body.mask)
             if rows is not None and rows.again:
                 continue
