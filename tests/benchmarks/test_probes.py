@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 from battery import some
@@ -68,10 +70,11 @@ def test_memory_finds_a_known_surplus():
 
 
 def test_memory_finds_no_surplus_where_there_is_none():
-    # NumPy reuses the one temporary for the result: 32 MB and a little.
+    # NumPy reuses the one temporary for the result, 32 MB and a little, where it can tell that nobody else has it.
+    temporaries = sys.version_info >= (3, 14)
     used = memory.measure("memory-map", "numpy", 4_000_000, "parallel", 1)
     assert used.result == 32_000_000
-    assert abs(used.beyond) < 0.2 * used.result
+    assert abs(used.beyond - temporaries * used.result) < 0.2 * used.result
 
 
 def test_a_failing_measurement_says_why():

@@ -2,6 +2,7 @@
 
 import functools
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -39,7 +40,8 @@ FUNCTIONS = {
 def test_as_by_place(function, source):
     names = {"xs": SOURCES[source], "partial": functools.partial}
     found = assert_like_python(f"xs |> map({function}) |> to_list", names)
-    if source in FUNCTIONS[function].split():
+    left = sys.version_info >= (3, 14) and source == "complex" and "sum(" in function
+    if source in FUNCTIONS[function].split() and not left:
         one_loop(found)
 
 
