@@ -20,6 +20,9 @@ from hastega_magic.types import FLOAT, FLOAT32, FLOAT64, INT, ScalarType
 EXACT_FLOAT = 1 << 53
 """Integers up to this magnitude are float64 values."""
 
+NUMPY_INTEGERS: tuple[type, ...] = tuple({np.dtype(code).type for code in np.typecodes["AllInteger"]})
+"""NumPy's integers, without its durations: `np.integer` has `timedelta64` among its subclasses."""
+
 _INT64_SPAN = 2.0**63
 
 WHOLE = 1 << 51
@@ -167,4 +170,4 @@ ROWS = (
        expand=lambda b, args: b.op("ne", args[0], b.const(0.0, args[0].type))),
 )  # fmt: skip
 
-__all__ = ["EXACT_FLOAT", "FLOAT64", "ROWS", "WHOLE", "halves_to_int"]
+__all__ = ["EXACT_FLOAT", "FLOAT64", "NUMPY_INTEGERS", "ROWS", "WHOLE", "halves_to_int"]

@@ -17,6 +17,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
+from hastega_magic.ops.convert import NUMPY_INTEGERS
 from hastega_magic.runtime import python_stages
 from hastega_magic.runtime.columnar import Pieces, is_columnar, numbers
 from hastega_magic.runtime.objects import lists
@@ -131,7 +132,7 @@ def as_result(values: Sequence[Any], like: object = None) -> npt.NDArray[Any]:
         return np.array(values, np.float64)
     if types <= {complex, np.complex128} or types == {np.complex64}:
         return np.array(values)
-    if all(issubclass(type_, (int, np.integer)) and type_ is not bool for type_ in types):
+    if all(issubclass(type_, (int, *NUMPY_INTEGERS)) and type_ is not bool for type_ in types):
         return _integers(values)
     if types == {tuple} and len(set(map(len, values))) == 1 and values[0]:
         places = range(len(values[0]))

@@ -136,8 +136,18 @@ def converting(dtype: Any) -> Callable[[Any], Any]:
         return _as_float32
     plain: Mapping[Any, Callable[[Any], Any]] = {
         np.dtype(bool): bool, np.dtype(float): float, np.dtype(complex): complex,
+        np.dtype(object): lambda value: value,
     }  # fmt: skip
+    if found.kind in "SMmV":
+        return lambda value: _scalar_of(value, found)
     return plain.get(found, cast("Callable[[Any], Any]", found.type))
+
+
+def _scalar_of(value: Any, dtype: np.dtype[Any]) -> Any:
+    """The value as an array of the dtype has it; the scalar's class alone knows no unit and no fields."""
+    cell = np.empty((), object)
+    cell[()] = value
+    return cell.astype(dtype)[()]
 
 
 _ROOMY = 2.0**127

@@ -5,6 +5,8 @@ The object itself may answer to any name, as a dict of attributes does (`__getat
 
 from __future__ import annotations
 
+import numpy as np
+
 
 def has(value: object, *names: str) -> bool:
     """Whether the object has one of the special methods."""
@@ -14,8 +16,12 @@ def has(value: object, *names: str) -> bool:
 
 
 def gives_array(value: object) -> bool:
-    """Whether the object says that it has numbers of one type, and gives them as an array."""
-    return has(value, "__array__") and hasattr(value, "dtype") and has(value, "__len__")
+    """Whether the object says that it has numbers of one type, and gives them as an array.
+
+    NumPy's texts and records are a single element to it, and have others to Python.
+    """
+    given = has(value, "__array__") and hasattr(value, "dtype") and has(value, "__len__")
+    return given and not isinstance(value, np.generic)
 
 
 __all__ = ["gives_array", "has"]

@@ -126,6 +126,18 @@ def test_float32_numbers_are_made_without_a_warning(value):
         assert repr(found) == repr(np.float32(value))
 
 
+@pytest.mark.parametrize("dtype", ["S5", "S", "M8[s]", "m8[ms]", "i4,i4"])
+def test_dtypes_whose_class_is_not_enough(dtype):
+    found = run([5, 1, 300], [stage("astype", dtype)])
+    wanted = np.array([5, 1, 300], object).astype(dtype)
+    assert found.dtype == wanted.dtype
+    assert found.tolist() == wanted.tolist()
+
+
+def test_tuples_are_objects():
+    assert run([(1, 2), (3, 4)], [stage("astype", object), call(list)]) == [(1, 2), (3, 4)]
+
+
 def test_results_of_tuples():
     found = as_result([(1, (0.5, True)), (2, (1.5, False))])
     assert found.dtype == np.dtype([("f0", "i8"), ("f1", [("f0", "f8"), ("f1", "?")])])

@@ -66,3 +66,27 @@ def test_missing_elements_of_pandas_arrays():
         found = outcome(xs, "to_list", "python")
         assert found == [100, pd.NA]
         assert type(found[0]) is int
+
+
+RECORD = np.array([(1, 2.5)], "i4,f8")[0]
+
+
+@pytest.mark.parametrize("on", ["python", "simd", "opencl"])
+@pytest.mark.parametrize(
+    ("xs", "stage", "wanted"),
+    [
+        (np.str_("ab"), "map(lambda c: c * 2) |> to_list", ["aa", "bb"]),
+        (np.str_("ab"), "zip([1, 2]) |> map(lambda c, n: c * n) |> to_list", ["a", "bb"]),
+        (np.bytes_(b"ab"), "map(lambda c: c + 1) |> to_list", [98, 99]),
+        (RECORD, "sum", 3.5),
+        (RECORD, "map(lambda x: x * 2) |> to_list", [2, 5.0]),
+    ],
+)
+def test_scalars_of_numpy_that_have_elements(xs, stage, wanted, on):
+    session = Session({"xs": xs}, Options(baseline=False, on=on))
+    assert session.run_cell(f"xs |> {stage}").value == wanted
+
+
+@pytest.mark.parametrize("on", ["python", "simd"])
+def test_such_a_scalar_beside_elements(on):
+    assert Session({"xs": RECORD}, Options(baseline=False, on=on)).run_cell("[1, 2] |> dot(xs)").value == 6.0

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-import numpy as np
-
 from hastega_magic.compiler.fastpath.guards import Display
 from hastega_magic.compiler.options import Options
 from hastega_magic.interval import INT64
+from hastega_magic.ops.convert import NUMPY_INTEGERS
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.site import StageSite
 
@@ -56,7 +55,7 @@ def _begins_beyond(site: StageSite, display: Display) -> bool:
 def _beyond(start: object) -> bool:
     if isinstance(start, tuple):
         return any(map(_beyond, cast("tuple[object, ...]", start)))
-    return isinstance(start, (int, np.integer)) and int(cast(int, start)) not in INT64
+    return isinstance(start, (int, *NUMPY_INTEGERS)) and int(cast(int, start)) not in INT64
 
 
 __all__ = ["Limits", "limits"]

@@ -18,13 +18,14 @@ from hastega_magic.errors import HastegaError
 from hastega_magic.interval import INT64
 from hastega_magic.ir.expr import Expr
 from hastega_magic.ir.pipeline import Fn, Stage
+from hastega_magic.ops.convert import NUMPY_INTEGERS
 from hastega_magic.records import cached_property, dataclass
 from hastega_magic.runtime.python_calls import spreads
 from hastega_magic.runtime.python_numbers import python_number
 from hastega_magic.syntax.closures.numpy_read import numpy_read, reads_numbers
 from hastega_magic.syntax.values.neighbours import Over
 
-NUMPYS: Any = (np.integer, np.bool)
+NUMPYS: Any = (*NUMPY_INTEGERS, np.bool)
 """What a function gives that read a captured number of NumPy's, which counts as Python's."""
 
 
@@ -138,7 +139,7 @@ def is_numpys(error: Exception) -> bool:
     Python's own integers have other words for the first, and have the method (`k.bit_length()`).
     """
     if isinstance(error, AttributeError):
-        return isinstance(error.obj, np.integer) and hasattr(int, error.name or "")
+        return isinstance(error.obj, NUMPY_INTEGERS) and hasattr(int, error.name or "")
     return isinstance(error, OverflowError) and any(
         words in str(error) for words in ("to convert to C long", "out of bounds for")
     )

@@ -9,9 +9,8 @@ import functools
 from collections.abc import Mapping
 from typing import Any, cast
 
-import numpy as np
-
 from hastega_magic.ir.expr import Expr
+from hastega_magic.ops.convert import NUMPY_INTEGERS
 from hastega_magic.syntax.closures.contained import Where, is_small, variable_of
 from hastega_magic.syntax.closures.given import argument_of, given_by, is_partial, items_of
 from hastega_magic.syntax.site import StageSite
@@ -29,7 +28,7 @@ def with_parameters(
         return given
     names = {*row.numbers, *(row.parameters[each] for each in row.functions)}
     if row.name in _BESIDE_ELEMENTS:
-        names -= {name for name, value in given.items() if isinstance(value, np.integer)}
+        names -= {name for name, value in given.items() if isinstance(value, NUMPY_INTEGERS)}
     return {
         name: _with_parameters(argument_of(site, name), value, cast(Any, env)) if name in names else value
         for name, value in given.items()

@@ -15,6 +15,7 @@ import numpy as np
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, const
 from hastega_magic.ops import op_of_callable
+from hastega_magic.ops.convert import NUMPY_INTEGERS
 from hastega_magic.syntax.closures.attributes import is_made
 from hastega_magic.syntax.closures.given import is_method
 from hastega_magic.syntax.operations import (
@@ -149,7 +150,7 @@ def _tuple_of(value: Symbolic) -> Symbolic:
 
 
 def _is_numpy_number(function: object) -> bool:
-    return isinstance(function, type) and issubclass(function, (np.integer, np.floating))
+    return isinstance(function, type) and issubclass(function, (*NUMPY_INTEGERS, np.floating))
 
 
 def _no_form(callee: Known) -> str:

@@ -18,6 +18,7 @@ from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, Value, const, flatten, make, map_value, postorder, rebuild
 from hastega_magic.ir.pipeline import FIRST_PARAMETER, Fn
 from hastega_magic.ops import OPS
+from hastega_magic.ops.convert import NUMPY_INTEGERS
 from hastega_magic.ops.row import math_float
 from hastega_magic.records import dataclass
 from hastega_magic.types import BOOL, FLOAT32, INT, ScalarType
@@ -229,7 +230,7 @@ def _always(results: Iterable[Expr]) -> set[Expr]:
 
 def is_int(kind: Kind) -> bool:
     """Whether it is a class of NumPy's integers."""
-    return bool(issubclass(kind, np.integer))
+    return issubclass(kind, NUMPY_INTEGERS)
 
 
 def named(kind: Kind | None) -> str:

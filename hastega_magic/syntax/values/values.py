@@ -12,6 +12,7 @@ import numpy as np
 from hastega_magic.errors import NotCompilable
 from hastega_magic.interval import INT64
 from hastega_magic.ir.expr import Expr, Value, const, make, map_value
+from hastega_magic.ops.convert import NUMPY_INTEGERS
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.closures.contained import Number, Where, item_of, numbers_in, pairs
 from hastega_magic.syntax.closures.owners import is_owner
@@ -177,7 +178,7 @@ def known(value: object, name: str) -> Symbolic:
     if type(value) in (complex, np.complex64):
         held = cast("complex | np.complex64", value)
         return Complex((const(held.real), const(held.imag)))
-    if isinstance(value, np.integer):  # `arr.max()`: integers are Python integers here
+    if isinstance(value, NUMPY_INTEGERS):  # `arr.max()`: integers are Python integers here
         return const(int(cast("np.integer[Any]", value)))
     if is_redefined(value):
         raise NotCompilable(f"`{name}` is a {type(value).__name__}, a subclass with rules of its own")
