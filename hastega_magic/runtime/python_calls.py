@@ -132,7 +132,7 @@ class _OverTuples:
         self._spreads: dict[int, bool] = {}
 
     def __call__(self, value: Any) -> Any:
-        if type(value) is not tuple:
+        if not isinstance(value, tuple):  # named ones are tuples
             return self._function(value)
         members = cast("tuple[Any, ...]", value)
         spread = self._spreads.get(len(members))
@@ -277,6 +277,6 @@ class Noted:
 
     def _tell(self, error: Exception, number: int, value: object) -> None:
         args: tuple[Any, ...] = (value,)
-        if type(value) is tuple and spreads(self.function, len(cast("tuple[Any, ...]", value))):
+        if isinstance(value, tuple) and spreads(self.function, len(cast("tuple[Any, ...]", value))):
             args = cast("tuple[Any, ...]", value)
         self.note(error, number, args)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import warnings
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -17,6 +18,12 @@ from hastega_magic.runtime.objects import fields
 from hastega_magic.runtime.objects.lists import WORTH
 from hastega_magic.runtime.sources import Column
 from hastega_magic.session import Options, Session
+
+
+class Place(NamedTuple):
+    x: int
+    y: int
+
 
 SIZES = 1, 7, WORTH - 1, WORTH, 5000, MOST + 3
 
@@ -280,3 +287,25 @@ def test_no_more_numbers_are_read_than_there_are():
     assert not fields.read(fields.Field(pairs, 1, 2), int, out)
     assert not fields.read([2] * WORTH, int, out)
     assert not fields.read((2,) * WORTH, int, out)
+
+
+@pytest.mark.parametrize("on", ["python", "simd"])
+@pytest.mark.parametrize(
+    ("stages", "wanted"),
+    [
+        ("map(lambda x, y: x + y) |> to_list", [3, 7]),
+        ("map(lambda p: p.x * 2) |> to_list", [2, 6]),
+        ("filter(lambda x, y: y > 2) |> count", 1),
+        ("enumerate |> map(lambda n, p: n + p.y) |> sum", 7),
+    ],
+)
+def test_named_tuples_are_tuples(stages, wanted, on):
+    session = Session({"ps": [Place(1, 2), Place(3, 4)]}, Options(on=on, baseline=False, quiet=True))
+    assert session.run_cell(f"ps |> {stages}").value == wanted
+
+
+def test_an_error_names_the_members_of_a_named_tuple():
+    session = Session({"ps": [Place(1, 0)]}, Options(baseline=False, quiet=True))
+    with pytest.raises(ZeroDivisionError) as error:
+        session.run_cell("ps |> map(lambda x, y: x / y)")
+    assert any("element 0, Place(x=1, y=0)," in note for note in error.value.__notes__)
