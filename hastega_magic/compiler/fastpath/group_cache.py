@@ -14,16 +14,17 @@ from dataclasses import field
 from hastega_magic.compiler.backends import Cpu
 from hastega_magic.compiler.execute import Execution, without_cell
 from hastega_magic.compiler.fastpath.guards import (
-    BESIDE,
     Shape,
     arguments_of,
     bare,
     given,
+    plainly_called,
     raises_before_zip,
     renewed,
     same_twins,
     shape_of,
     sources,
+    stage_numbers,
 )
 from hastega_magic.compiler.fastpath.slots import Again, Slot, equal_ranges, owners_of, slot_of
 from hastega_magic.compiler.loops import CompiledLoop
@@ -160,7 +161,7 @@ class Matched:
     expected: Expected
 
 
-def together(outcome: Outcome) -> CachedGroup | None:
+def cached_group(outcome: Outcome) -> CachedGroup | None:
     """What to remember of a group; None where one of its statements was no plain loop on the CPU, or holds data."""
     execution, workspace = outcome.execution, outcome.workspace
     if execution is None or execution.fell_back or execution.warnings or workspace is None:
@@ -202,9 +203,7 @@ def _member(
 ) -> Member | None:
     if bound.varying or len(loop.stages) != len(bound.stages) or not (loop.built.plain or loop.built.even):
         return None
-    if any(
-        stage.callee is not None or (stage.kwargs and stage.site.name in BESIDE) for stage in bound.stages
-    ):
+    if not plainly_called(bound):
         return None
     source = loop.pipeline.source
     producer = source.name if source.kind == "result" else None
@@ -219,8 +218,8 @@ def _member(
     if not owners.keys() <= described.keys():
         return None
     twins = tuple((a + (producer is not None), b + (producer is not None)) for a, b in found[1])
-    places = {id(stage): place for place, stage in enumerate(loop.stages)}
-    if any(id(each) not in places for each in loop.built.owners):
+    stages = stage_numbers(loop)
+    if stages is None:
         return None
     return Member(
         bound.site.id,
@@ -232,8 +231,8 @@ def _member(
         producer,
         loop.built.even or raises_before_zip(loop.pipeline),
         bare(loop),
-        tuple(places[id(each)] for each in loop.built.owners),
+        stages,
     )
 
 
-__all__ = ["CachedGroup", "Expected", "Matched", "together"]
+__all__ = ["CachedGroup", "Expected", "Matched", "cached_group"]

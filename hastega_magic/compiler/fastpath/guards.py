@@ -5,22 +5,16 @@ The code of its functions, the values that they read, the kind and range of the 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any, cast
 
-from hastega_magic.compiler.backends import Cpu
-from hastega_magic.compiler.execute import Execution, without_cell
+from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.fastpath.reading import (
     Stretch,
     Varying,
     Whole,
     Words,
-    checks,
-    places_of,
-    readings,
-    readings_of,
-    stretches_of,
 )
 from hastega_magic.compiler.fastpath.slots import (
     Again,
@@ -28,18 +22,11 @@ from hastega_magic.compiler.fastpath.slots import (
     Slot,
     as_arrays,
     equal_ranges,
-    numbers_of,
-    owners_of,
-    slots_of,
 )
 from hastega_magic.compiler.fastpath.tables import (
     Varied,
-    captured_arrays,
-    captured_lists,
     tables_now,
-    varied,
 )
-from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.statement import Bound, Loop, bare
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import BeyondInt64, NotCompilable
@@ -47,9 +34,8 @@ from hastega_magic.ir.fused import Fused
 from hastega_magic.ir.pipeline import Pipeline, Source
 from hastega_magic.passes.schedule import STREAMED
 from hastega_magic.records import changed, dataclass
-from hastega_magic.syntax.closures.captured import Captured, captured
-from hastega_magic.syntax.closures.contained import Where, is_item
-from hastega_magic.syntax.closures.given import beginning_of
+from hastega_magic.syntax.closures.captured import Captured
+from hastega_magic.syntax.closures.contained import Where
 from hastega_magic.syntax.loops.loop import View
 
 Display = tuple[Any, tuple[Any, ...], Mapping[str, Any]]
@@ -263,100 +249,24 @@ def sources(bound: Bound) -> list[object]:
     ]
 
 
-def guards_of(
-    bound: Bound, outcome: Outcome, *, small: bool = False, mended: bool = False, free: Collection[Where] = ()
-) -> RunGuards | None:
-    """What decides whether the loop of this outcome fits again; None where it was not one whole loop on the CPU.
-
-    `small`: it is only to be called directly, over few elements, which may be any of its sources'. `mended`: also where
-    Python had to help. `free`: arguments that are looked at in each run, and not part of the loop.
-    """
-    execution, workspace = outcome.execution, outcome.workspace
-    if execution is None or len(outcome.loops) != 1:
-        return None
-    if (execution.fell_back or execution.warnings) and not mended:
-        return None
-    (loop,) = outcome.loops
-    if len(loop.stages) != len(bound.stages) or not isinstance(execution.backend, Cpu) or workspace is None:
-        return None
-    if any(
-        stage.callee is not None or (stage.kwargs and stage.site.name in BESIDE) for stage in bound.stages
-    ):
-        return None
-    arguments, operands = given(bound), sources(bound)
-    # Not ints that no parameter holds, nor numbers that only another statement's loop is given.
-    read = {source.key for source in execution.fused.sources if source.layout == "scalar"}
-    all_read = loop.built.probed
-    # Of items that no loop reads the type decided, which is looked at.
-    given_ones = frozenset(
-        each.where
-        for key, each in (*((id(each), each) for each in workspace.parameters), *workspace.starts.items())
-        if all_read or key in read or is_item(each.where)
-    )
-    # What a result is combined with stands in the loop, unless somebody sees to it.
-    combined = {beginning_of(bound.stages[-1].site)} if loop.built.initial else set[Where]()
-    given_ones = (given_ones - combined) | {*free}
-    arrays, lists = captured_arrays(workspace), captured_lists(workspace) if small else []
-    known = captured(
-        arguments, given_ones, arrays=arrays, numpys=loop.built.numpys, lists=lists, places=places(bound)
-    )
-    owned = owners_of(operands, workspace)
-    if known is None or owned is None:
-        return None
-    all_numbers, free = numbers_of(workspace, execution), {each.where: each for each in known.free}
-    all_numbers = {
-        key: each
-        for key, each in all_numbers.items()
-        if (all_read and each.where not in combined) or key in read
-    }
-    for number in all_numbers.values():
-        if number.where not in free:
-            return None
-        number.free = free[number.where]
-    plain = loop.built.plain or loop.built.even
-    slots, numbers, words, stretches = None, (), None, ()
-    found = slots_of(owned[0], all_numbers, execution) if plain else None
-    if found is not None:
-        slots = tuple(each for each in found if isinstance(each, Slot))
-        numbers = tuple(each for each in found if isinstance(each, Number))
-        words = tuple(Whole(each) if isinstance(each, Slot) else Varying(each) for each in found)
-    elif small:
-        slots, numbers = checks(operands, owned[0], workspace), tuple(all_numbers.values())
-        words = readings(operands, owned[0], all_numbers, workspace, execution, loop)
-    elif stretches := stretches_of(owned[0], workspace, execution, loop):
-        slots = checks(operands, owned[0], workspace)
-        words = readings_of(stretches, slots, execution)
-    if slots is None or words is None:
-        return None
-    placed = places_of(operands, owned[0], workspace, loop.built.view) if small and found is None else None
-    numbered = {id(stage): number for number, stage in enumerate(loop.stages)}
-    if any(id(owner) not in numbered for owner in loop.built.owners):
-        return None
-    owners = tuple(numbered[id(owner)] for owner in loop.built.owners)
-    job = without_cell(execution)
-    large = min(each.length for each in execution.fused.sources) >= STREAMED
-    return RunGuards(
-        known,
-        shape_of(bound),
-        slots,
-        owned[1],
-        numbers,
-        words,
-        bare(loop),
-        owners,
-        changed(execution, values=[], columns=[], job=job, choice=None),
-        found is not None or bool(stretches),
-        large,
-        loop.built.even or raises_before_zip(loop.pipeline),
-        varied(known, workspace),
-        stretches,
-        placed or {},
-    )  # fmt: skip
-
-
 def shape_of(bound: Bound) -> Shape:
     """What its stages take."""
     return tuple((stage.site.name in BESIDE, len(stage.args), (*stage.kwargs,)) for stage in bound.stages)
+
+
+def plainly_called(bound: Bound) -> bool:
+    """Whether no stage is a callable of the user's, nor is given sources by name."""
+    return not any(
+        stage.callee is not None or (stage.kwargs and stage.site.name in BESIDE) for stage in bound.stages
+    )
+
+
+def stage_numbers(loop: Loop) -> tuple[int, ...] | None:
+    """Of each stage of the loop the statement's one that it was made of, by number; None if it is none of these."""
+    numbers = {id(stage): number for number, stage in enumerate(loop.stages)}
+    if any(id(owner) not in numbers for owner in loop.built.owners):
+        return None
+    return tuple(numbers[id(owner)] for owner in loop.built.owners)
 
 
 def raises_before_zip(pipeline: Pipeline) -> bool:
@@ -375,11 +285,12 @@ __all__ = [
     "arguments_of",
     "bare",
     "given",
-    "guards_of",
     "places",
+    "plainly_called",
     "raises_before_zip",
     "renewed",
     "same_twins",
     "shape_of",
     "sources",
+    "stage_numbers",
 ]  # fmt: skip

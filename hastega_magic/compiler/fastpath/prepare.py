@@ -8,8 +8,9 @@ from threading import Lock
 from typing import Any
 
 from hastega_magic.compiler.fastpath.arg_extremes import searched
-from hastega_magic.compiler.fastpath.guards import Display, RunGuards, given, guards_of, sources
+from hastega_magic.compiler.fastpath.guards import Display, RunGuards, given, sources
 from hastega_magic.compiler.fastpath.initial import begins, from_anywhere
+from hastega_magic.compiler.fastpath.learned_guards import guards_of
 from hastega_magic.compiler.fastpath.prepared import Prepared
 from hastega_magic.compiler.fastpath.slots import Again, as_arrays
 from hastega_magic.compiler.fastpath.small_loop import (

@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import field
 
 from hastega_magic.compiler.choice.schedule_store import something
-from hastega_magic.compiler.fastpath.group_cache import CachedGroup, Expected, Matched, together
-from hastega_magic.compiler.fastpath.guards import Again, RunGuards, guards_of
+from hastega_magic.compiler.fastpath.group_cache import CachedGroup, Expected, Matched, cached_group
+from hastega_magic.compiler.fastpath.guards import Again, RunGuards
+from hastega_magic.compiler.fastpath.learned_guards import guards_of
 from hastega_magic.compiler.loops import still_cached
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Group, Outcome
@@ -118,7 +119,7 @@ class StatementCache:
             return
         known = known or self._known.put(bound.site.id, _Known(options, None))
         if len(outcome.bounds) > 1:
-            known.options, known.group = options, together(outcome)
+            known.options, known.group = options, cached_group(outcome)
         else:
             found = None if bound.varying else guards_of(bound, outcome)
             if found is not None and _keepable(found):
