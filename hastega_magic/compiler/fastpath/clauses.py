@@ -13,6 +13,7 @@ import numpy as np
 from hastega_magic.compiler.fastpath.objects import NotExact
 from hastega_magic.frames import reraise_signal
 from hastega_magic.records import dataclass
+from hastega_magic.syntax.closures.contained import NUMBERS
 from hastega_magic.syntax.ordinary.parts import Clause, Column, Given, Nest
 
 _TRIED = 1 << 18
@@ -21,7 +22,6 @@ _TRIED = 1 << 18
 _SPARSE = 16
 """More places than this for each element are not worth going through."""
 
-_NUMBERS = frozenset({bool, int, float})
 _SEQUENCES = frozenset({list, tuple, range, array.array, bytes, bytearray, np.ndarray})
 _SIZED = _SEQUENCES | {str, dict, set, frozenset}
 _LEFT_OUT = (ZeroDivisionError, ValueError, IndexError)
@@ -91,7 +91,7 @@ def _not_own(nest: Nest, functions: Sequence[Any]) -> str:
     if any(each is not known for each, known in zip(functions[called](), expected, strict=True)):
         return "a name that it calls is not Python's own function here"
     exact = any(clause.within is not None for clause in nest.clauses)
-    numbers = _NUMBERS - {float} if exact else _NUMBERS
+    numbers = NUMBERS - {float} if exact else NUMBERS
     if any(type(each) not in numbers for each in functions[nest.numbers]()):
         return "an inner `for` depends on something that is no number of Python's"
     if any(type(each) not in _SIZED for each in functions[nest.sequences]()):
