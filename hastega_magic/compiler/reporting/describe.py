@@ -115,7 +115,7 @@ def describe_group(bounds: Sequence[Bound], trace: Trace) -> None:
     ]
     span = [first.line, first.col, last.end_line, last.end_col]
     trace.add("group", name=", ".join(bound.name for bound in bounds), span=span, stages=stages)
-    for sentence in dict.fromkeys(each for bound in bounds for each in bound.site.doubts):
+    for sentence in dict.fromkeys(each.sentence for bound in bounds for each in bound.site.doubts):
         trace.add("warning", text=sentence)
 
 
