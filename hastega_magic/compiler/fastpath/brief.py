@@ -19,7 +19,7 @@ from hastega_magic.compiler.backends import Backend, forget_inputs
 from hastega_magic.compiler.choice.standing import Standing
 from hastega_magic.compiler.comparing.kept import Loops, is_whole, keep
 from hastega_magic.compiler.execute import Execution, threads_of
-from hastega_magic.compiler.fastpath.guards import Again, Display, RunGuards
+from hastega_magic.compiler.fastpath.guards import Display, DoesNotFit, RunGuards
 from hastega_magic.compiler.fastpath.hooks import Displayed
 from hastega_magic.compiler.loops import still_cached
 from hastega_magic.compiler.options import Options
@@ -160,7 +160,7 @@ class Brief:
                 threads = backend.threads
             fitted = time.perf_counter()
             ran = self.threaded.run(self.guards.words, operands, arguments, displays, length, threads)
-        except (Again, NullsError):
+        except (DoesNotFit, NullsError):
             return Given(source, displays)
         except BaseException as error:
             return Given(source, displays, broken=error)

@@ -26,7 +26,7 @@ from hastega_magic.compiler.fastpath.guards import (
     sources,
     stage_numbers,
 )
-from hastega_magic.compiler.fastpath.slots import Again, Slot, equal_ranges, owners_of, slot_of
+from hastega_magic.compiler.fastpath.slots import DoesNotFit, Slot, equal_ranges, owners_of, slot_of
 from hastega_magic.compiler.loops import CompiledLoop
 from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.statement import Bound, Loop
@@ -62,11 +62,11 @@ class Member:
     owners: tuple[int, ...]
 
     def operands(self, bound: Bound) -> list[object]:
-        """Its sources in this run; Again where it is another statement."""
+        """Its sources in this run; DoesNotFit where it is another statement."""
         displays = [(stage.callee, stage.args, stage.kwargs) for stage in bound.stages]
         operands, arguments = arguments_of(bound.source, displays, self.shape)
         if not self.captured.fits(arguments):
-            raise Again
+            raise DoesNotFit
         same_twins(operands, self.twins)
         return operands
 
@@ -74,7 +74,7 @@ class Member:
         """The elements that all its sources have; None where it has no own ones."""
         lengths = [slot.length(operands[slot.operand]) for _, slot in self.slots]
         if self.even and len(set(lengths)) > 1:
-            raise Again
+            raise DoesNotFit
         return min(lengths, default=None)
 
 
@@ -103,26 +103,26 @@ class Expected:
     objects: dict[Key, object] = field(default_factory=dict[Key, object])
 
     def next(self, bound: Bound, workspace: Workspace, producer: str | None) -> Matched:
-        """The statement as the next of the group; Again where it is not."""
+        """The statement as the next of the group; DoesNotFit where it is not."""
         if self.place == len(self.group.members):
-            raise Again
+            raise DoesNotFit
         member = self.group.members[self.place]
         if bound.site.id != member.site or producer != member.producer or bound.varying:
-            raise Again
+            raise DoesNotFit
         operands = member.operands(bound)
         objects = self.objects | {key: operands[slot.operand] for key, slot in member.slots}
         for operand, key in member.shared:
             before = self.objects[key]
             if operands[operand] is not before and not equal_ranges(operands[operand], before):
-                raise Again
+                raise DoesNotFit
         found = member.length(operands)
         length = self.length if found is None else found
         if (self.place and length != self.length) or not length or (length >= STREAMED) != self.group.large:
-            raise Again
+            raise DoesNotFit
         try:
             now = {key: slot.now(operands[slot.operand], workspace) for key, slot in member.slots}
         except (NotCompilable, BeyondInt64):
-            raise Again from None
+            raise DoesNotFit from None
         places = self.sources | now
         last = member.loop.pipeline.source
         if last.kind == "result":

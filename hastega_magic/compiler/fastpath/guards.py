@@ -17,7 +17,7 @@ from hastega_magic.compiler.fastpath.reading import (
     Words,
 )
 from hastega_magic.compiler.fastpath.slots import (
-    Again,
+    DoesNotFit,
     Number,
     Slot,
     as_arrays,
@@ -85,21 +85,21 @@ class RunGuards:
         return self.simple or bool(self.places)
 
     def fitting(self, source: object, displays: Sequence[Display]) -> tuple[list[object], list[object], int]:
-        """The sources, the other arguments, and the number of elements; Again where the loop is not for them."""
+        """The sources, the other arguments, and the number of elements; DoesNotFit where the loop is not for them."""
         operands, arguments = arguments_of(source, displays, self.shape)
         if not self.captured.fits(arguments):
-            raise Again
+            raise DoesNotFit
         same_twins(operands, self.twins)
         length = -1
         for slot in self.slots:
             found = slot.length(operands[slot.operand])
             if (self.even and found != length >= 0) or (self.stretches and found != slot.source.length):
-                raise Again
+                raise DoesNotFit
             length = found if found < length or length < 0 else length
         if self.stretches:
             *_, length = self.stretches[0]
         if not length or (self.simple and (length >= STREAMED) != self.large):
-            raise Again
+            raise DoesNotFit
         return operands, arguments, length
 
     def over(
@@ -111,24 +111,24 @@ class RunGuards:
         view: View | None = None,
         tail: int = 0,
     ) -> tuple[Loop, Fused]:
-        """The loop, before and after fusion, over the sources of this run; Again where they cannot be described.
+        """The loop, before and after fusion, over the sources of this run; DoesNotFit where they cannot be described.
 
         `arguments`: the others, as `fitting` gives them. `view`, `tail`: the elements that it uses, where these are not
         the first ones, and how many are left for a shorter chunk.
         """
         if not self.simple and view is None:
-            raise Again
+            raise DoesNotFit
         workspace.table_columns = tables_now(self.execution.job.tables, self.arrays, arguments)
         try:
             found = {slot.operand: slot.now(operands[slot.operand], workspace) for slot in self.slots}
         except (NotCompilable, BeyondInt64):
-            raise Again from None
+            raise DoesNotFit from None
         length = min(each.length for each in found.values())
         before = self.execution.fused.sources
         if self.stretches:
             parts = [workspace.part(found[operand], *places) for operand, *places in self.stretches]
             if any(old.layout != new.layout for old, new in zip(before, parts, strict=True)):
-                raise Again  # native code takes some strides for granted
+                raise DoesNotFit  # native code takes some strides for granted
             now = [changed(old, key=new.key) for old, new in zip(before, parts, strict=True)]
         elif view is not None:
             return self._within(view, tail, found, arguments, bound, workspace)
@@ -160,7 +160,7 @@ class RunGuards:
                 operand, distance = self.places[key]
                 part = workspace.part(found[operand], view.start + distance, view.step, view.count)
                 if part.layout != source.layout:
-                    raise Again  # native code takes some strides for granted
+                    raise DoesNotFit  # native code takes some strides for granted
                 now[key] = changed(source, key=part.key, length=part.length)
         for each, source in zip(self.words, self.execution.fused.sources, strict=True):
             if isinstance(each, Varying):
@@ -180,42 +180,42 @@ class RunGuards:
         )
         keys = [(each.kind, each.key) for each in self.execution.fused.sources]
         if not now.keys() >= {*keys}:
-            raise Again
+            raise DoesNotFit
         return loop, changed(self.execution.fused, sources=tuple(now[key] for key in keys))
 
 
 def arguments_of(
     source: object, displays: Sequence[Display], shape: Shape
 ) -> tuple[list[object], list[object]]:
-    """The sources of a statement, as arrays, and its other arguments; Again where its stages take others."""
+    """The sources of a statement, as arrays, and its other arguments; DoesNotFit where its stages take others."""
     arguments: list[object] = []
     operands: list[object] = [source]
     for (callee, args, kwargs), (zips, count, names) in zip(displays, shape, strict=True):
         if callee is not None or len(args) != count:
-            raise Again
+            raise DoesNotFit
         (operands if zips else arguments).extend(args)
         if kwargs or names:
             if (*kwargs,) != names:
-                raise Again
+                raise DoesNotFit
             arguments.extend(kwargs.values())
     as_arrays(operands)
     return operands, arguments
 
 
 def same_twins(operands: Sequence[object], twins: Sequence[tuple[int, int]]) -> None:
-    """Again where sources that were one are two."""
+    """DoesNotFit where sources that were one are two."""
     for first, second in twins:
         one, other = operands[first], operands[second]
         if one is not other and not equal_ranges(one, other):
-            raise Again
+            raise DoesNotFit
 
 
 def renewed(pipeline: Pipeline, places: Mapping[tuple[str, int], Source]) -> Pipeline:
-    """The pipeline over other sources, by kind and key of its own; Again where there is none for one."""
+    """The pipeline over other sources, by kind and key of its own; DoesNotFit where there is none for one."""
 
     def new(source: Source) -> Source:
         if (source.kind, source.key) not in places:
-            raise Again
+            raise DoesNotFit
         return places[source.kind, source.key]
 
     stages = tuple(
@@ -278,8 +278,8 @@ def raises_before_zip(pipeline: Pipeline) -> bool:
 
 __all__ = [
     "BESIDE",
-    "Again",
     "Display",
+    "DoesNotFit",
     "RunGuards",
     "Shape",
     "arguments_of",

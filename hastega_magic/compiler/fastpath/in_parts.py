@@ -17,7 +17,7 @@ import numpy as np
 from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.driver import Driver
 from hastega_magic.compiler.fastpath.fielded import Fielded, loop_of, of_part, prepared
-from hastega_magic.compiler.fastpath.guards import BESIDE, Again, Display
+from hastega_magic.compiler.fastpath.guards import BESIDE, Display, DoesNotFit
 from hastega_magic.compiler.fastpath.limits import Limits, limits
 from hastega_magic.compiler.fastpath.prepared import Prepared
 from hastega_magic.compiler.fastpath.slots import Number
@@ -81,14 +81,14 @@ class _ByPython:
         """What they give; _Further where it is that of fewer, or more. `displays`: theirs, and of those behind."""
         if self.kind is not None:
             if isinstance(value, Iterator) or goes_its_own_way(value):
-                raise Again
+                raise DoesNotFit
             given, value = value, value if self.site.stages[0].name == "tap" else iterable(value)
             if kind_of(value) != self.kind:
                 raise _again(given, value)
             value = given if is_of_python(given) else value
         stages = _stages((*self.site.stages, *self.following), displays)
         if self.scalars != are_beside(None, stages, self.variables, wholly=self.scalars):
-            raise Again
+            raise DoesNotFit
         following = Behind(stages[self.lead :], dict(self.quiet))
         try:
             found, more = by_python(value, noted(stages[: self.lead]), following, before)
@@ -128,19 +128,19 @@ class Looped:
         return known.changed(arguments) if len(known.arguments) == len(arguments) else None
 
     def run(self, value: object, displays: Sequence[Display]) -> object:
-        """What they give; Again where it is for other elements; what one raises."""
+        """What they give; DoesNotFit where it is for other elements; what one raises."""
         if type(value) in (list, tuple, range, np.ndarray):
             return self.prepared.run(value, displays)
         if isinstance(value, Iterator) or goes_its_own_way(value) or not self.fits(displays):
-            raise Again
+            raise DoesNotFit
         listed = iterable(value)
         try:
             return self.prepared.run(listed, displays)
-        except Again:
+        except DoesNotFit:
             raise _again(value, listed) from None
 
 
-class _Instead(Again):
+class _Instead(DoesNotFit):
     """What stands for an iterator of which elements have been drawn, or for an object that has been gone through."""
 
     def __init__(self, value: object) -> None:
@@ -156,10 +156,10 @@ class _Further(Exception):
         self.value, self.stages = value, stages
 
 
-def _again(given: object, listed: object) -> Again:
+def _again(given: object, listed: object) -> DoesNotFit:
     """What is raised where the elements do not fit: of objects that may show it they are not asked a second time."""
     same = given is listed or is_of_python(given)
-    return Again() if same else _Instead(listed)
+    return DoesNotFit() if same else _Instead(listed)
 
 
 @dataclass(frozen=True)
@@ -176,12 +176,12 @@ class _Drawn:
         return None if displays else set()
 
     def run(self, value: object, stages: Sequence[BoundStage]) -> object:
-        """The elements; Again, or _Instead with them, where they are others. `stages`: those of the statement."""
+        """The elements; DoesNotFit, or _Instead with them, where they are others. `stages`: those of the statement."""
         if not isinstance(value, Iterator) and not goes_its_own_way(value):
-            raise Again
+            raise DoesNotFit
         iterator = iterated(value)
         if isinstance(iterator, (zip, enumerate)):  # over sequences, perhaps
-            raise Again
+            raise DoesNotFit
         source = itertools.chain(iterator)  # behind its end it is not asked again
         first = list(itertools.islice(source, 1))
         watch = Watch.of(stages)
@@ -227,15 +227,15 @@ class InParts:
     warn_at: tuple[str, int] | None = None
 
     def run(self, source: object, displays: Sequence[Display]) -> object:
-        """The value; Again where nothing of it has run, and it must be found another way; what an element raises."""
+        """The value; what an element raises; DoesNotFit where nothing has run, and it must be found another way."""
         for (callee, _, _), other in zip(displays, self.shape, strict=True):
             if (callee is not None) != other:
-                raise Again
+                raise DoesNotFit
         taken = [displays[start:stop] for start, stop in self._places]
         # What the first loop reads is looked at when it runs.
         begin = int(isinstance(self.parts[0], Looped))
         if not self._fit(taken, begin):
-            raise Again
+            raise DoesNotFit
         value: object = source
         read: object = source
         before: Before | None = None
@@ -251,7 +251,7 @@ class InParts:
                 value, left = further.value, start + further.stages
             except _Instead as instead:
                 value, left = instead.value, start
-            except Again:
+            except DoesNotFit:
                 if not number:
                     raise
                 left = start

@@ -19,7 +19,7 @@ from hastega_magic.compiler.choice.auto import sooner_again
 from hastega_magic.compiler.driver import Driver, StrictError
 from hastega_magic.compiler.fastpath.fielded import prepared
 from hastega_magic.compiler.fastpath.given_objects import NAN, HoldsNan, exact, may_give_them
-from hastega_magic.compiler.fastpath.guards import Again, Display
+from hastega_magic.compiler.fastpath.guards import Display, DoesNotFit
 from hastega_magic.compiler.fastpath.objects import NotExact, holds_nan, holds_nan_keys, objects
 from hastega_magic.compiler.fastpath.operands import (
     Iterated,
@@ -240,7 +240,7 @@ class OrdinaryCode(Repeated):
         began = time.perf_counter()
         try:
             value = form.prepared.run(source, self._unlisted(displays) if form.scalars else displays)
-        except Again:
+        except DoesNotFit:
             return _NOTHING
         found = value if form.scalars is None else objects(value, form.scalars)
         form.seconds, form.again = time.perf_counter() - began, True

@@ -12,7 +12,7 @@ from hastega_magic.compiler.fastpath.guards import Display, RunGuards, given, so
 from hastega_magic.compiler.fastpath.initial import begins, from_anywhere
 from hastega_magic.compiler.fastpath.learned_guards import guards_of
 from hastega_magic.compiler.fastpath.prepared import Prepared
-from hastega_magic.compiler.fastpath.slots import Again, as_arrays
+from hastega_magic.compiler.fastpath.slots import DoesNotFit, as_arrays
 from hastega_magic.compiler.fastpath.small_loop import (
     before,
     small_loop,
@@ -44,7 +44,7 @@ class Begun(Prepared):
         """As of every other statement."""
         begun = self.begins(displays[-1])
         if not self.fitting(begun):
-            raise Again
+            raise DoesNotFit
         return self.combine(begun, super().run(source, displays))
 
 
@@ -141,7 +141,7 @@ def _placed(
     as_arrays(operands)
     try:
         view, tail = where.at(operands, known, given(bound))
-    except Again:
+    except DoesNotFit:
         return None
     if ready is None or tail != built.tail or (built.view is not None and view != built.view):
         return None

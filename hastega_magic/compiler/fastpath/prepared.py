@@ -18,7 +18,7 @@ from hastega_magic.compiler.fastpath.arg_extremes import OFTEN, is_sought, searc
 from hastega_magic.compiler.fastpath.given_objects import NAN, HoldsNan, exact, hands_elements_on
 from hastega_magic.compiler.fastpath.guards import Display, RunGuards, given
 from hastega_magic.compiler.fastpath.reading import Given, Whole
-from hastega_magic.compiler.fastpath.slots import Again, Number
+from hastega_magic.compiler.fastpath.slots import DoesNotFit, Number
 from hastega_magic.compiler.fastpath.small_loop import (
     Before,
     SmallLoop,
@@ -98,7 +98,7 @@ class Prepared:
     _stub: Stub | None = None
 
     def run(self, source: object, displays: Sequence[Display]) -> object:
-        """The result; Again where it must be found another way; what an element raises.
+        """The result; DoesNotFit where it must be found another way; what an element raises.
 
         HoldsNan where NaN is in it that is not the object that Python would have.
         """
@@ -204,7 +204,7 @@ class Prepared:
                 for first in _FIRST
                 if length >= _MANY_TIMES * first
             )
-        except Again:
+        except DoesNotFit:
             return False
 
     def _over_many(
@@ -272,10 +272,10 @@ class Prepared:
             ready = Ready(ran.compiled, fused, True, [loop], workspace, self.options, Trace())
             execution = execute(ready, _HERE) if here else run_compiled(ready, ran.backend)
         except (Unlike, BeyondInt64, NotCompilable):
-            raise Again from None
+            raise DoesNotFit from None
         if execution.fell_back or execution.warnings:
             if not self.mends:
-                raise Again
+                raise DoesNotFit
             if self.place is not None:
                 file, line = self.place
                 for text in execution.warnings:

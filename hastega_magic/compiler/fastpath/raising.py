@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from hastega_magic.compiler.fastpath.fielded import loop_of, prepared
-from hastega_magic.compiler.fastpath.guards import Again, Display
+from hastega_magic.compiler.fastpath.guards import Display, DoesNotFit
 from hastega_magic.compiler.fastpath.in_parts import Looped, not_sources, part_of
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
@@ -26,10 +26,10 @@ class Raising:
     loops: tuple[Looped, ...]
 
     def run(self, source: object, displays: Sequence[Display]) -> object:
-        """The value; Again where it must be found another way, as if nothing had run; what an element raises."""
+        """The value; DoesNotFit where it must be found another way, as if nothing had run; what an element raises."""
         # Another object may show that it is gone through.
         if type(source) not in (list, tuple, range, np.ndarray):
-            raise Again
+            raise DoesNotFit
         value, start = source, 0
         for loop in self.loops:
             stop = start + len(loop.site.stages)

@@ -18,7 +18,7 @@ from weakref import WeakValueDictionary
 from hastega_magic.compiler.adaptive import in_a_loop, kept_changing
 from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.driver import Driver
-from hastega_magic.compiler.fastpath.guards import Again, Display, given, places
+from hastega_magic.compiler.fastpath.guards import Display, DoesNotFit, given, places
 from hastega_magic.compiler.fastpath.recompilation import Recompilation
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
@@ -126,7 +126,7 @@ class Repeated:
             if form.prepared is not None:
                 try:
                     value = form.prepared.run(source, displays)
-                except Again:
+                except DoesNotFit:
                     continue
                 form.seconds, form.again = time.perf_counter() - began, True
                 self.form = form
@@ -146,7 +146,7 @@ class Repeated:
         What it gives otherwise is found anew, and told of.
         """
         for each in self._raised:
-            with suppress(Again):
+            with suppress(DoesNotFit):
                 each.run(source, displays)
                 return
 

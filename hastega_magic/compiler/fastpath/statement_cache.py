@@ -11,7 +11,7 @@ from dataclasses import field
 
 from hastega_magic.compiler.choice.schedule_store import something
 from hastega_magic.compiler.fastpath.group_cache import CachedGroup, Expected, Matched, cached_group
-from hastega_magic.compiler.fastpath.guards import Again, RunGuards
+from hastega_magic.compiler.fastpath.guards import DoesNotFit, RunGuards
 from hastega_magic.compiler.fastpath.learned_guards import guards_of
 from hastega_magic.compiler.loops import still_cached
 from hastega_magic.compiler.options import Options
@@ -77,7 +77,7 @@ class StatementCache:
         try:
             operands, arguments, _ = found.fitting(bound.source, displays)
             loop, fused = found.over(operands, arguments, bound, workspace)
-        except (Again, NullsError):
+        except (DoesNotFit, NullsError):
             return known.missed()
         known.misses = 0
         return Group(workspace, [loop], (found.execution.compiled, fused))
@@ -94,7 +94,7 @@ class StatementCache:
             return None
         try:
             found = expected.next(bound, workspace, producer)
-        except (Again, NullsError):
+        except (DoesNotFit, NullsError):
             return known.missed()
         if found.expected.compiled is not None:
             known.misses = 0

@@ -28,7 +28,7 @@ MOST_BLOCKS = 16
 MOST = MOST_BLOCKS * BLOCK
 
 
-class Direct(CallWords):
+class DirectCall(CallWords):
     """One variant of a loop. Not for two threads at once: whoever runs it holds its `lock`, which others may share."""
 
     def __init__(
@@ -106,4 +106,4 @@ class Direct(CallWords):
         return [np.ctypeslib.as_array(each).reshape(MOST_BLOCKS, -1)[: self.blocks] for each in self.partials]
 
 
-__all__ = ["MOST", "Direct"]
+__all__ = ["MOST", "DirectCall"]

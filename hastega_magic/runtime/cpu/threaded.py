@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from hastega_magic.runtime.cpu.folding import Totals
 
 
-class Spread(CallWords):
+class ThreadedCall(CallWords):
     """One variant of a loop without turns. Not for two threads at once (`take`)."""
 
     def __init__(
@@ -145,17 +145,17 @@ def is_brief(plan: abi.Layout, program: Program, length: int, thread_count: int)
 
 
 def take(
-    kept: dict[int, Spread],
+    kept: dict[int, ThreadedCall],
     plan: abi.Layout,
     program: Program,
     tables: Sequence[TableColumn],
     thread_count: int,
-) -> Spread:
+) -> ThreadedCall:
     """The words that are kept, by the number of threads, for whoever comes first, who is to put them back.
 
     An interrupt in between loses them, and the next one to come makes others; a lock would stay taken.
     """
-    return kept.pop(thread_count, None) or Spread(plan, program, tables, thread_count)
+    return kept.pop(thread_count, None) or ThreadedCall(plan, program, tables, thread_count)
 
 
 def soon(
@@ -174,4 +174,4 @@ def soon(
         program.kept[thread_count] = spread
 
 
-__all__ = ["Spread", "is_brief", "soon", "take"]
+__all__ = ["ThreadedCall", "is_brief", "soon", "take"]
