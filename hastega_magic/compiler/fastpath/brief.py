@@ -2,7 +2,7 @@
 
 Its source and arguments are evaluated as ever, and what decides whether the loop fits is looked at (`guards.py`). What
 the report tells, and what is kept of the cell, is put together when somebody asks. Where the loop does not fit, or
-`--on auto` has to choose anew (`standing.py`), it goes the usual way, with what was evaluated.
+`--on auto` has to choose anew (`standing_choice.py`), it goes the usual way, with what was evaluated.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from hastega_magic.compiler.backends import Backend, forget_inputs
-from hastega_magic.compiler.choice.standing import Standing
+from hastega_magic.compiler.choice.standing_choice import Standing
 from hastega_magic.compiler.comparing.kept import Loops, is_whole, keep
 from hastega_magic.compiler.execute import Execution, threads_of
 from hastega_magic.compiler.fastpath.guards import Display, DoesNotFit, RunGuards
