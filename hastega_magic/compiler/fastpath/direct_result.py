@@ -1,4 +1,4 @@
-"""What a directly called loop left in its memory."""
+"""What a directly called loop (`cpu/direct.py`) was given and left, from which statements gather their values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hastega_magic.syntax.loops.loop import View
 
 @dataclass(slots=True)
 class DirectResult:
-    """What a run left: in its memory and in result arrays; and what it was given.
+    """A run of a directly called loop: its memory and result arrays, and the operands and stages it was given.
 
     `view`, `tail`: which elements it used, and how many are left for a shorter chunk.
     """

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Fielded:
-    """The statement over the fields."""
+    """A statement over tuples, prepared as one over their fields: `[(1, 0.5)]` as `[1] |> zip([0.5])`."""
 
     prepared: Prepared
 

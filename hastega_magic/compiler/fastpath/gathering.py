@@ -1,4 +1,4 @@
-"""What a directly called loop left in its memory, made a statement's value."""
+"""From the partial results of a directly called loop (`cpu/direct.py`) to the value that the statement gives."""
 
 from __future__ import annotations
 

@@ -31,8 +31,11 @@ from hastega_magic.syntax.loops.build import Built
 
 
 @dataclass
-class Begun(Prepared):
-    """The same of a reduction in any order from a number on, another one in each run: it is put in at the end."""
+class PreparedFromNumber(Prepared):
+    """A prepared reduction that begins with a number, as `reduce(f, 10)`, which may be another one in each run.
+
+    The loop runs without that number, which is combined with its result. So the reduction must be one in any order.
+    """
 
     combine: Callable[[Any, Any], Any] = max
     begins: Callable[[Display], object] = itemgetter(0)
@@ -72,7 +75,7 @@ def prepare(
             else threaded_loop(execution, found.slots, found.loop, options, found.arrays)
         )
         combine, finds, fitting = begun
-        return Begun(
+        return PreparedFromNumber(
             found,
             ready,
             (),

@@ -21,9 +21,9 @@ from hastega_magic.compiler.fastpath.reading import Given, Whole
 from hastega_magic.compiler.fastpath.slots import DoesNotFit, Number
 from hastega_magic.compiler.fastpath.small_loop import (
     Before,
+    ResultUnknown,
     SmallLoop,
     Troubled,
-    Untold,
     small_loop,
 )
 from hastega_magic.compiler.fastpath.stub import USUAL, Stub, stub
@@ -136,7 +136,7 @@ class Prepared:
             for each in self.before:
                 known[each.stage] = each.small.run(operands, arguments, length, displays, known)
             return small.run(operands, arguments, length, displays, known)
-        except Untold:
+        except ResultUnknown:
             pass
         except Troubled:
             if not self.mends or len(known) < len(self.before):

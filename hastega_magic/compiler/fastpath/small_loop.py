@@ -34,11 +34,11 @@ NOTHING: Mapping[int, object] = {}
 
 
 class Troubled(DoesNotFit):
-    """The loop is for these elements, of which one raises, or leaves 64 bits."""
+    """The loop fits these elements, but one of them raises an exception, or needs more than 64 bits."""
 
 
-class Untold(DoesNotFit):
-    """The loop is for these elements, but what it left does not tell its value, or it runs already."""
+class ResultUnknown(DoesNotFit):
+    """The loop fits these elements, but cannot give the value: its memory is in use, or what it left is not enough."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class SmallLoop:
                 raise DoesNotFit
         direct = self.direct
         if not direct.lock.acquire(blocking=False):
-            raise Untold
+            raise ResultUnknown
         try:
             run = Given(operands, arguments, length, view, known, [])
             words: list[int] = []
@@ -89,7 +89,7 @@ class SmallLoop:
                 try:
                     return self.gather(DirectResult(direct, arrays, operands, displays, view, tail))
                 except DoesNotFit:
-                    raise Untold from None
+                    raise ResultUnknown from None
         finally:
             direct.lock.release()
         found = None if self.beyond is None else self.beyond(operands[0], length, view)
@@ -128,7 +128,7 @@ def small_loop(
 
 @dataclass(frozen=True)
 class Before:
-    """A loop that goes before the others, for the stage of this number."""
+    """A loop that runs first, to find what the stage of this number needs, as a mean or where `take_while` ends."""
 
     stage: int
     small: SmallLoop
@@ -175,4 +175,4 @@ def before(
     return None
 
 
-__all__ = ["NOTHING", "Before", "SmallLoop", "Troubled", "Untold", "before", "small_loop"]
+__all__ = ["NOTHING", "Before", "ResultUnknown", "SmallLoop", "Troubled", "before", "small_loop"]

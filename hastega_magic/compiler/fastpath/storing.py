@@ -1,4 +1,4 @@
-"""Elements that a directly called loop stored, made a statement's value."""
+"""From the elements that a directly called loop (`cpu/direct.py`) stored to the value that the statement gives."""
 
 from __future__ import annotations
 
