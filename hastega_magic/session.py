@@ -29,7 +29,7 @@ class CellResult:
     """What a cell gave: the value of its last expression (None if it has none), and its report."""
 
     value: object
-    told: Callable[[], Trace]
+    make_trace: Callable[[], Trace]
     """Makes the trace, or hands it over."""
     failed_at: Span | None = None
     """Where the pipeline stands in the cell that was running when the cell failed."""
@@ -37,7 +37,7 @@ class CellResult:
     @cached_property
     def trace(self) -> Trace:
         """What happened."""
-        return self.told()
+        return self.make_trace()
 
     @cached_property
     def report(self) -> Report:

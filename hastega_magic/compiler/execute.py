@@ -183,10 +183,10 @@ def execute(ready: Ready, backend: Backend, tune: bool = False) -> Execution:
             trace.add("option", text=sentence)
         if isinstance(backend, Split):
             kernel = job.variant(job.first).kernel
-            from hastega_magic.compiler.choice.expected import foreseen
+            from hastega_magic.compiler.choice.predicted_rates import predicted_rates
 
             backend = replace(
-                backend, predict=foreseen(ready.compiled, kernel, loops, options, backend.devices)
+                backend, predict=predicted_rates(ready.compiled, kernel, loops, options, backend.devices)
             )
     tuning: Mapping[str, Any] | None = None
     if tune:

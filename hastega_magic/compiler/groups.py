@@ -21,7 +21,7 @@ from hastega_magic.compiler.reporting.stacked import LoopTexts
 from hastega_magic.compiler.run import run_loops
 from hastega_magic.compiler.sources.short_circuit import in_stretches
 from hastega_magic.compiler.statement import Bound, Loop, build_loop
-from hastega_magic.compiler.streaming.ends import counts_many, is_of_another_form
+from hastega_magic.compiler.streaming.stream_results import counts_many, is_of_another_form
 from hastega_magic.compiler.trampoline import carried
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import BeyondInt64, NotCompilable, WideConstant

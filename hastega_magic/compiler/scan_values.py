@@ -103,7 +103,7 @@ def stepped(outputs: Sequence[Output]) -> list[str]:
     ]
 
 
-def told(outputs: Sequence[Output], mode: str = "exact") -> list[str]:
+def report_notes(outputs: Sequence[Output], mode: str = "exact") -> list[str]:
     """What the report says of running sinks."""
     found: list[str] = []
     for output in outputs:

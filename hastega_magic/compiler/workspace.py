@@ -74,8 +74,8 @@ _Part = tuple[tuple[str, int], tuple[int, int, int]]
 
 
 @dataclass
-class Tried:
-    """Whether another statement joins those of a workspace."""
+class Joining:
+    """An attempt to add a statement to those of a workspace, which is undone unless `keep` is called."""
 
     kept: bool = False
 
@@ -120,10 +120,10 @@ class Workspace:
     """Lists of complex numbers, which are arrays from where they are described on, by identity."""
 
     @contextmanager
-    def tried(self) -> Generator[Tried]:
+    def tried(self) -> Generator[Joining]:
         """What is described meanwhile are parameters and tables of the loops here only if it is said to be kept."""
         parameters, tables = len(self.parameters), len(self._captured)
-        varying, tried = self.varying, Tried()
+        varying, tried = self.varying, Joining()
         try:
             yield tried
         finally:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
 import subprocess
 import sys
 import tempfile
@@ -11,6 +10,7 @@ from collections.abc import Mapping
 from typing import IO, Any
 
 from hastega_magic.records import dataclass
+from hastega_magic.runtime.signals import signal_name
 
 SECONDS = 60.0
 """How long an answer may take: a first kernel on a slow machine takes a few."""
@@ -75,15 +75,8 @@ def _run(command: list[str], seconds: float, asked: IO[bytes], said: IO[bytes], 
             process.kill()
             raise
     if status < 0:
-        return f"crashed ({_signal(-status)})"
+        return f"crashed ({signal_name(-status)})"
     return f"ended with status {status}" if status else ""
-
-
-def _signal(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
 
 
 def _text(file: IO[bytes]) -> str:

@@ -60,7 +60,7 @@ def _help(rest: str, magics: HastegaMagics) -> None:
     elif rest.strip():
         parser = Arguments("%hastega help", add_help=False)
         parser.add_argument("stage", choices=list(STAGES))
-        _say(STAGES[parser.read(rest).stage].told)
+        _say(STAGES[parser.read(rest).stage].help)
     else:
         for name in COMMANDS:
             _say(_line_of(name))
@@ -145,7 +145,7 @@ def _calibrate(rest: str, magics: HastegaMagics) -> None:
     """Measure this machine."""
     Arguments("%hastega calibrate", add_help=False).read(rest)
     from hastega_magic.calibration.machine import calibrate
-    from hastega_magic.calibration.told import lines
+    from hastega_magic.calibration.summary import lines
     from hastega_magic.compiler.choice import costs
     from hastega_magic.jupyter.progress import Bar
     from hastega_magic.progress import listening

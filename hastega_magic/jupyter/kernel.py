@@ -43,7 +43,7 @@ class HastegaKernel(IPythonKernel):
         row = stage_at(code, cursor_pos)
         if row is None or row.name in shadowed(cast(Any, self.shell).user_ns):
             return cast(Any, super()).do_inspect(code, cursor_pos, detail_level, omit_sections)
-        return {"status": "ok", "found": True, "data": {"text/plain": row.told}, "metadata": {}}
+        return {"status": "ok", "found": True, "data": {"text/plain": row.help}, "metadata": {}}
 
 
 if __name__ == "__main__":

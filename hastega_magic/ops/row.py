@@ -116,7 +116,7 @@ class Op:
     traits: frozenset[str] = frozenset()
 
     @property
-    def told(self) -> str:
+    def as_written(self) -> str:
         """The operator as users write it."""
         return self.written or self.symbol or self.name.removeprefix("math_").replace("np_", "np.", 1)
 

@@ -150,9 +150,9 @@ def _conditions(builder: GraphBuilder, node: Expr, overflows: bool) -> list[tupl
     if row is None:
         return found
     if row.trouble is not None and not (node.op == "truediv" and node.type is FLOAT32):
-        found.append((row.trouble(builder, node.args), row.reason or f"{OPERANDS}`{row.told}`"))
+        found.append((row.trouble(builder, node.args), row.reason or f"{OPERANDS}`{row.as_written}`"))
     if overflows and row.overflow is not None:
-        found.append((row.overflow(builder, node.args), f"`{row.told}` {_BEYOND}"))
+        found.append((row.overflow(builder, node.args), f"`{row.as_written}` {_BEYOND}"))
     return found
 
 

@@ -229,44 +229,61 @@ def _schedule(
 ) -> Schedule:
     """`several`: elements come from several places in memory, and lie one behind the other there."""
     used = list(everything(node for each in body for node in nodes_of(each)))
-    nodes = [node for node in used if node.args]
+    operations = [node for node in used if node.args]
+    lanes = _lanes(used, target, width)
+    in_flight = VIRTUAL_LANES // lanes
+    if target.spelling == "opencl":
+        most = 8 if len(operations) < _SHORT else 2 if len(operations) > _LONG else 4
+        return Schedule(lanes, min(in_flight, most), grain=1)
+    in_flight = min(in_flight, _most_in_flight(body, used, operations, target, large))
+    stores, unordered = any(isinstance(each, Store) for each in body), all(map(in_any_order, body))
+    ahead = PREFETCH
+    if not stores and target.reads_past_caches:
+        # With more vectors in flight a turn is longer than it asks ahead, which several sources do better without.
+        ahead = _CLOSE if large and (unordered or not several) else 0
+        if large and unordered:
+            in_flight = min(in_flight, _CALM)
+    if _has_turns(operations):
+        return Schedule(
+            lanes, in_flight, 1, prefetch=ahead, stream=large
+        )  # blocks differ in what their turns take
+    grain = _GRAIN if len(operations) <= _HEAVY else _FEW
+    if large and stores and unordered:
+        return Schedule(lanes, in_flight, grain, prefetch=_NEAR, stream=True, parts=min(_PARTS, in_flight))
+    return Schedule(lanes, in_flight, grain, prefetch=ahead, stream=large)
+
+
+def _lanes(used: Sequence[Expr], target: Target, width: int | None) -> int:
+    """The lanes of a vector: those of 32 bits where there is nothing wider."""
     elements = [node.type for node in used if node.op != "const"]
     narrow = FLOAT32 in elements and all(type_ in (FLOAT32, BOOL) for type_ in elements)
     lanes = width or max(1, target.vector_bits // (32 if narrow else 64))
-    lanes = target.lanes(min(lanes, VIRTUAL_LANES))
-    if target.spelling == "opencl":
-        in_flight = 8 if len(nodes) < _SHORT else 2 if len(nodes) > _LONG else 4
-        return Schedule(lanes, min(VIRTUAL_LANES // lanes, in_flight), grain=1)
-    in_flight = VIRTUAL_LANES // lanes
+    return target.lanes(min(lanes, VIRTUAL_LANES))
+
+
+def _most_in_flight(
+    body: Sequence[Statement], used: list[Expr], operations: list[Expr], target: Target, large: bool
+) -> int:
+    """Vectors that are worth having under way at once: fewer, the more operations and carried values there are."""
     wide = target.vector_bits >= 512
-    chain = _chains_only(nodes, fused=not wide)
-    most = 8 if wide or chain else 4
-    turning = any(node.op == "turns" for node in nodes)
-    if turning:
-        most = in_flight_of_loops(used, most)
-    heavy = _HEAVY_TURNS if turning else _HEAVY
-    for limit in (heavy, 2 * heavy, 4 * heavy, 8 * heavy):
-        if len(nodes) > limit and not chain:
-            most = max(1, most // 2)
-    for limit in (_VAST, (4 if large else 2) * _VAST):  # few elements do not earn back a long compilation
-        if len(nodes) > limit:
+    chain = _chains_only(operations, fused=not wide)
+    most, heavy = 8 if wide or chain else 4, _HEAVY
+    if _has_turns(operations):
+        most, heavy = in_flight_of_loops(used, most), _HEAVY_TURNS
+    # Few elements do not earn back a long compilation.
+    limits = [_VAST, (4 if large else 2) * _VAST]
+    if not chain:
+        limits += [heavy, 2 * heavy, 4 * heavy, 8 * heavy]
+    for limit in limits:
+        if len(operations) > limit:
             most = max(1, most // 2)
     while most > 1 and most * _carried(body) > target.registers - _SPARE:
         most //= 2
-    grain = _GRAIN if len(nodes) <= _HEAVY else _FEW
-    stores, ahead = any(isinstance(each, Store) for each in body), PREFETCH
-    if not stores and target.reads_past_caches:
-        calm = all(map(in_any_order, body))
-        # With more vectors in flight a turn is longer than it asks ahead, which several sources do better without.
-        ahead = _CLOSE if large and (calm or not several) else 0
-        if large and calm:
-            most = min(most, _CALM)
-    found = Schedule(lanes, min(in_flight, most), grain, prefetch=ahead, stream=large)
-    if turning:
-        return replace(found, grain=1)  # blocks differ in what their turns take
-    if large and stores and all(map(in_any_order, body)):
-        return replace(found, parts=min(_PARTS, found.in_flight), prefetch=_NEAR)
-    return found
+    return most
+
+
+def _has_turns(operations: Sequence[Expr]) -> bool:
+    return any(node.op == "turns" for node in operations)
 
 
 def _carried(body: Sequence[Statement]) -> int:

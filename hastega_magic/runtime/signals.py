@@ -115,4 +115,12 @@ class _Hook:
                 _thread.interrupt_main(signal.Signals(number))
 
 
-__all__ = ["held_back", "leave_to_others", "with_signals"]
+def signal_name(number: int) -> str:
+    """What the signal is called, as `SIGSEGV`."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+__all__ = ["held_back", "leave_to_others", "signal_name", "with_signals"]

@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from hastega_magic.syntax.reading.names import parameters_of, reads
 from hastega_magic.syntax.reading.pipe import is_pipe
 from hastega_magic.syntax.reading.text import Text
+from hastega_magic.syntax.site import Doubt
 
 _COMPARISONS: Mapping[type[ast.cmpop], str] = {
     ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="
@@ -26,23 +27,25 @@ _LONGEST = 60
 """A form that is longer is not shown."""
 
 
-def doubts(stages: Iterable[ast.expr], text: Text, own: Collection[str]) -> Iterator[str]:
-    """A sentence for each doubtful part of stages that are not rewritten yet; `own`: names of the user's."""
+def doubts(stages: Iterable[ast.expr], text: Text, own: Collection[str]) -> Iterator[Doubt]:
+    """Each doubtful part of stages that are not rewritten yet; `own`: names of the user's."""
     for stage in stages:
         yield from _of_start(stage, own)
         if _WRITTEN.search(text.segment(stage)):
-            yield from filter(None, (_of_comparison(*each, text) for each in _comparisons(stage)))
+            said = (_of_comparison(*each, text) for each in _comparisons(stage))
+            yield from (Doubt("comparison", each) for each in said if each)
 
 
-def _of_start(stage: ast.expr, own: Collection[str]) -> Iterator[str]:
+def _of_start(stage: ast.expr, own: Collection[str]) -> Iterator[Doubt]:
     """Where the sum or the count is to begin: at `_`, in which a notebook has the last value that it has shown."""
     match stage:
         case ast.Call(ast.Name("sum" | "enumerate" as name), [ast.Name("_")], []) if not {"_", name} & set(
             own
         ):
-            yield (
+            yield Doubt(
+                "start",
                 f"`{name}(_)` begins with the variable `_`, in notebooks the last value shown, for it takes no "
-                f"function of the element: did you mean `|> {name}`?"
+                f"function of the element: did you mean `|> {name}`?",
             )
         case _:
             pass

@@ -68,7 +68,7 @@ def hint(
             _mark_only(error, text, re.compile(rf"(?<=\.){re.escape(name)}\b"), sites)
         return
     if name == "_":
-        doubts = [each for site in sites for each in site.doubts if "`_`" in each]
+        doubts = [each.sentence for site in sites for each in site.doubts if each.kind == "start"]
         element = "`_` stands for the element in stages behind `|>`: is one written as `|` or `>` here?"
         error.add_note(f"hastega: {[*doubts, element][0]}")
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 from dataclasses import field
+from typing import Literal
 
 from hastega_magic.errors import NOWHERE, Span
 from hastega_magic.records import dataclass
@@ -46,6 +47,15 @@ class StageSite:
 
 
 @dataclass(frozen=True)
+class Doubt:
+    """A part of a pipeline that Python hardly reads as it was meant, and the sentence that asks about it."""
+
+    kind: Literal["comparison", "start"]
+    """Whether `&` or `|` stands between comparisons, or `_` where a stage takes what it begins with."""
+    sentence: str
+
+
+@dataclass(frozen=True)
 class Site:
     """A pipeline as written; `id` is the first argument of its call, different for every site of a process.
 
@@ -64,5 +74,5 @@ class Site:
     source_span: Span = NOWHERE
     moving: frozenset[str] = frozenset()
     """Names that a loop around it binds: what it captures of them is another number each time."""
-    doubts: tuple[str, ...] = ()
-    """Sentences about what its text hardly means as it stands."""
+    doubts: tuple[Doubt, ...] = ()
+    """What its text hardly means as it stands."""

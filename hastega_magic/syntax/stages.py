@@ -43,7 +43,7 @@ class Stage:
         return f"{self.name}({', '.join(shown)})" if shown else self.name
 
     @property
-    def told(self) -> str:
+    def help(self) -> str:
         """What it takes and does, for who asks."""
         return f"{self.usage}\n\nA stage ({self.kind}): {self.doc}."
 

@@ -8,7 +8,7 @@ import pytest
 from hastega_magic.calibration import cells, devices, host, interpreter
 from hastega_magic.calibration import machine as calibration
 from hastega_magic.calibration.pace import PACE, Pace
-from hastega_magic.calibration.told import lines
+from hastega_magic.calibration.summary import lines
 from hastega_magic.compiler.choice import costs
 from hastega_magic.cost.features import CLASSES, PYTHON_CLASSES
 from hastega_magic.cost.machine import Machine

@@ -8,7 +8,7 @@ import pytest
 from in_pieces import SMALL
 
 from hastega_magic.compiler.choice import costs
-from hastega_magic.compiler.streaming import chain, ends
+from hastega_magic.compiler.streaming import chain, stream_results
 from hastega_magic.cost.learned import Learned
 from hastega_magic.ir.verifier import VerificationError, verify_fused, verify_kernel, verify_pipeline
 from hastega_magic.passes import pipelines
@@ -64,7 +64,7 @@ def pieces(monkeypatch):
     for module in (stream, chain):
         monkeypatch.setattr(module, "PIECE", SMALL)
     monkeypatch.setattr(chain, "LONG", 2 * SMALL)
-    monkeypatch.setattr(ends, "_LARGEST", 2 * SMALL)
+    monkeypatch.setattr(stream_results, "_LARGEST", 2 * SMALL)
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 
-from hastega_magic.compiler.streaming import chain, ends
+from hastega_magic.compiler.streaming import chain, stream_results
 from hastega_magic.session import Options, Session
 
 N = 100_003
@@ -42,9 +42,9 @@ def run(cell, long=None, **options):
     session = Session(
         names, Options(**{"on": "parallel", "threads": 2, "baseline": False, "quiet": True} | options)
     )
-    before = chain.LONG, chain.PIECE, ends._LARGEST
+    before = chain.LONG, chain.PIECE, stream_results._LARGEST
     if long is not None:
-        chain.LONG = chain.PIECE = ends._LARGEST = long
+        chain.LONG = chain.PIECE = stream_results._LARGEST = long
     try:
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
@@ -54,7 +54,7 @@ def run(cell, long=None, **options):
             except Exception as error:
                 found = type(error), str(error), getattr(error, "__notes__", [])
     finally:
-        chain.LONG, chain.PIECE, ends._LARGEST = before
+        chain.LONG, chain.PIECE, stream_results._LARGEST = before
     return found, [str(each.message) for each in warned]
 
 

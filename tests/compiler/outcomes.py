@@ -50,6 +50,13 @@ def compiled() -> int:
     return sum(len(loop.bodies) for loop in cached_loops())
 
 
+def value_on(cell: str, on: str, names: Mapping[str, object]) -> object:
+    """What a back end makes of an expression over these variables."""
+    session = Session(dict(names), Options(on=on, threads=2, baseline=False, quiet=True))
+    session.run_cell(f"t = {cell}")
+    return session.namespace["t"]
+
+
 def assigned(
     text: str, names: Mapping[str, object], **options: Any
 ) -> tuple[dict[str, object], tuple[str | None, list[str]], dict[str, Any]]:

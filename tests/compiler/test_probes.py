@@ -74,7 +74,12 @@ def test_the_element_sought_is_not_evaluated_by_itself(stages, values, place, mo
     values, alone = values.copy(), []
     values[place:] = 7  # more of them, of which the first counts
     at = Elements.at
-    monkeypatch.setattr(Elements, "at", lambda self, index: alone.append(index) or at(self, index))
+
+    def noted(self, index):
+        alone.append(index)
+        return at(self, index)
+
+    monkeypatch.setattr(Elements, "at", noted)
     found, wanted = (run(f"xs |> {stages}", {"xs": values}, on=on).value for on in ("parallel", "python"))
     assert repr(found) == repr(wanted)
     assert len(alone) <= 1

@@ -49,8 +49,10 @@ def test_as_the_cell_writes_it(cell, said):
 
 
 def test_no_operator_is_told_by_a_name_of_the_compilers():
-    reasons = {row.name: row.reason or f"operands of `{row.told}`" for row in OPS.values() if row.trouble}
-    over = {row.name: f"`{row.told}` beyond 64 bits" for row in OPS.values() if row.overflow}
+    reasons = {
+        row.name: row.reason or f"operands of `{row.as_written}`" for row in OPS.values() if row.trouble
+    }
+    over = {row.name: f"`{row.as_written}` beyond 64 bits" for row in OPS.values() if row.overflow}
     for reason in [*reasons.values(), *over.values(), TURN_NEEDS_PYTHON]:
         sentence = checked([Guard(TRUE, reason)])
         for name in re.findall(r"`([^`]*)`", sentence):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from battery import some
 
-from hastega_magic.compiler.fastpath.slots import Again, slot_of
+from hastega_magic.compiler.fastpath.slots import DoesNotFit, slot_of
 from hastega_magic.runtime.sources import described, layout_of
 from hastega_magic.session import Options, Session
 
@@ -68,7 +68,7 @@ def test_code_for_them_is_not_run_over_unaligned_ones():
     slot = slot_of(0, described(np.arange(9)[::-1], "xs").source, None)
     assert slot.length(np.arange(7)[::-1]) == 7
     for other in (np.arange(9), np.arange(18)[::-2], np.zeros(73, np.uint8)[1:].view(np.int64)[::-1]):
-        with pytest.raises(Again):
+        with pytest.raises(DoesNotFit):
             slot.length(other)
 
 

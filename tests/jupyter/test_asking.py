@@ -12,7 +12,7 @@ def test_every_stage_is_explained(notebook, name, everywhere):
         notebook.run("%hastega on")
     seen = notebook.run(f"nowhere |> {name}?")
     assert seen.error is None
-    assert seen.text == f"{STAGES[name].told}\n"
+    assert seen.text == f"{STAGES[name].help}\n"
     assert notebook.run(f"%hastega help {name}").text == seen.text
 
 
@@ -33,7 +33,7 @@ def test_every_stage_is_explained(notebook, name, everywhere):
 def test_the_whole_statement_gives_way(notebook, asked):
     seen = notebook.run(f"print('before')\n{asked}\nprint('after')")
     assert seen.error is None
-    assert seen.out == f"before\n{STAGES['scan'].told}\nafter\n"
+    assert seen.out == f"before\n{STAGES['scan'].help}\nafter\n"
 
 
 def test_what_stands_below_keeps_its_line(notebook):

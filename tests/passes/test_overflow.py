@@ -11,6 +11,7 @@ import pytest
 from battery import examples, some
 from hypothesis import given
 from hypothesis import strategies as st
+from outcomes import value_on
 
 from hastega_magic.compiler.options import Options
 from hastega_magic.errors import IntegerOverflowWarning
@@ -80,15 +81,7 @@ CELLS = (
 
 
 def python_value(cell: str) -> object:
-    session = Session(dict(NAMES), Options(on="python", baseline=False, quiet=True))
-    session.run_cell(f"t = {cell}")
-    return session.namespace["t"]
-
-
-def value_on(cell: str, on: str, names: dict[str, object] | None = None) -> object:
-    session = Session(dict(names or NAMES), Options(on=on, threads=2, baseline=False, quiet=True))
-    session.run_cell(f"t = {cell}")
-    return session.namespace["t"]
+    return value_on(cell, "python", NAMES)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +92,7 @@ def test_no_element_needs_python(cell, on):
         pytest.importorskip("pyopencl")
     with warnings.catch_warnings():
         warnings.simplefilter("error", IntegerOverflowWarning)
-        found = value_on(cell, on)
+        found = value_on(cell, on, NAMES)
     expected = python_value(cell)
     assert type(found) is type(expected)
     assert found == expected
@@ -120,7 +113,7 @@ def test_no_element_needs_python(cell, on):
 def test_beyond_128_bits_python_helps(cell):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IntegerOverflowWarning)
-        assert value_on(cell, "simd") == python_value(cell)
+        assert value_on(cell, "simd", NAMES) == python_value(cell)
 
 
 @pytest.mark.parametrize("on", ["simd", "opencl"])
@@ -272,5 +265,5 @@ def test_the_place_of_an_extreme_in_one_run_of_many(on):
 
 
 def test_the_reduction_of_a_reduction():
-    found = value_on("xs |> map(lambda x: x * 3) |> reduce(lambda a, b: a if a > b else b)", "simd")
+    found = value_on("xs |> map(lambda x: x * 3) |> reduce(lambda a, b: a if a > b else b)", "simd", NAMES)
     assert found == functools.reduce(max, (int(x) * 3 for x in WIDE))

@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
+from outcomes import value_on
 
 from hastega_magic.compiler.options import Options
 from hastega_magic.errors import IntegerOverflowWarning
@@ -18,14 +19,8 @@ WIDE[:5] = (2**63 - 1, -(2**63), 0, -1, 1)
 NAMES = {"xs": WIDE, "sm": RNG.integers(-(2**17), 2**17, 5_003)}
 
 
-def value_on(cell: str, on: str, names: dict[str, object] | None = None) -> object:
-    session = Session(dict(names or NAMES), Options(on=on, threads=2, baseline=False, quiet=True))
-    session.run_cell(f"t = {cell}")
-    return session.namespace["t"]
-
-
 def python_value(cell: str) -> object:
-    return value_on(cell, "python")
+    return value_on(cell, "python", NAMES)
 
 
 REDUCTIONS = (
@@ -48,7 +43,7 @@ def test_a_reduction_of_terms(function, init):
     cell = f"xs |> filter(lambda x: x % 100 == 1) |> reduce({function}, {init})"
     with warnings.catch_warnings():
         warnings.simplefilter("error", IntegerOverflowWarning)
-        assert value_on(cell, "simd") == python_value(cell)
+        assert value_on(cell, "simd", NAMES) == python_value(cell)
 
 
 @pytest.mark.parametrize("on", ["simd", "parallel", "numpy", "opencl"])
@@ -62,7 +57,7 @@ def test_a_reduction_of_terms_from_the_second_element_on(function, on):
     ):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore" if on == "numpy" else "error", IntegerOverflowWarning)
-            found, wanted = value_on(cell, on), python_value(cell)
+            found, wanted = value_on(cell, on, NAMES), python_value(cell)
         assert found == wanted
         assert type(found) is type(wanted)
 
@@ -100,7 +95,7 @@ def test_a_reduction_of_terms_beyond_128_bits(function, init):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IntegerOverflowWarning)
         for on in ("simd", "numpy"):
-            assert value_on(cell, on) == python_value(cell)
+            assert value_on(cell, on, NAMES) == python_value(cell)
 
 
 @pytest.mark.parametrize("mode", ["exact", "checked", "wrap"])
@@ -121,7 +116,7 @@ def test_a_reduction_of_terms_that_python_has_to_help_with(function):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IntegerOverflowWarning)
         if "//" not in function:
-            assert value_on(cell, "simd") == python_value(cell)
+            assert value_on(cell, "simd", NAMES) == python_value(cell)
             return
         with pytest.raises(ZeroDivisionError):
-            value_on(cell, "simd")
+            value_on(cell, "simd", NAMES)

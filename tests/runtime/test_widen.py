@@ -3,7 +3,7 @@ import threading
 import numpy as np
 import pytest
 
-from hastega_magic.runtime import widen
+from hastega_magic.runtime.opencl import widen
 
 LENGTHS = (0, 1, 7, 20_000, 20_003, 1 << 17)
 

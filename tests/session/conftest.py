@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 
 from hastega_magic.compiler import backends, driver, groups
-from hastega_magic.compiler.choice import costs, schedule_store
 from hastega_magic.compiler.fastpath.brief import Brief, Run
-from hastega_magic.compiler.loops import clear_cache
 from hastega_magic.runtime import threads, windows
 from hastega_magic.runtime.loop_result import LoopResult
+from tests.session.kernels import as_another_kernel
 
 REPORTING = ("test_earlier_groups", "test_report_size", "test_stretches")
 """Modules that read listings."""
@@ -44,15 +43,9 @@ def own_store(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]
     """A cache folder of the test's own, and no loops of others."""
     with monkeypatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path))
-        _anew()
+        as_another_kernel()
         yield
-    _anew()
-
-
-def _anew() -> None:
-    costs.forget()
-    schedule_store.forget()
-    clear_cache()
+    as_another_kernel()
 
 
 @pytest.fixture

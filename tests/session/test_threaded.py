@@ -16,7 +16,7 @@ from hastega_magic.runtime.background import Later
 from hastega_magic.runtime.cpu import folding, folding_text
 from hastega_magic.runtime.cpu import threaded as spread_module
 from hastega_magic.runtime.cpu.direct import MOST
-from hastega_magic.runtime.cpu.threaded import Spread, soon
+from hastega_magic.runtime.cpu.threaded import ThreadedCall, soon
 from hastega_magic.session import Options, Session
 
 N = 3 * MOST + 77
@@ -61,14 +61,14 @@ def names():
 def spread(monkeypatch):
     """Lengths that went this way, and what came of it."""
     found = []
-    run = Spread.run
+    run = ThreadedCall.run
 
     def noted(self, operands, length, **how):
         result = run(self, operands, length, **how)
         found.append((length, self.whole))
         return result
 
-    monkeypatch.setattr(Spread, "run", noted)
+    monkeypatch.setattr(ThreadedCall, "run", noted)
     monkeypatch.setattr(threads, "SOON", 10.0)  # however busy the machine is
     monkeypatch.setattr(threads, "BRIEF", 10.0)
     return found

@@ -10,13 +10,14 @@ import pytest
 from outcomes import assigned
 
 import hastega_magic
-from hastega_magic.compiler.choice import costs, schedule_store, tune
+from hastega_magic.compiler.choice import schedule_store, tune
 from hastega_magic.compiler.loops import cached_loops, clear_cache
 from hastega_magic.errors import UsageError
 from hastega_magic.ir.schedule import Tuned
 from hastega_magic.report import Report
 from hastega_magic.runtime.loop_result import LoopResult
 from hastega_magic.session import Options, Session
+from tests.session.kernels import as_another_kernel
 
 RNG = np.random.default_rng(8)
 NAMES = {
@@ -35,13 +36,6 @@ CELL = "y = x |> map(lambda v: v * v % 1000 - 5)"
 
 
 pytestmark = pytest.mark.usefixtures("own_store")
-
-
-def anew():
-    """As another kernel begins."""
-    costs.forget()
-    schedule_store.forget()
-    clear_cache()
 
 
 class Clock:
@@ -152,7 +146,7 @@ def test_the_fastest_is_taken_shown_and_remembered(monkeypatch):
 
     for other in (False, True):
         if other:  # as another kernel finds it
-            anew()
+            as_another_kernel()
         _, _, pipeline = run(CELL)
         again = pipeline["tuning"]
         assert (pipeline["vector"]["lanes"], pipeline["vector"]["in_flight"]) == lanes
@@ -268,7 +262,7 @@ def test_a_damaged_file_and_another_version_are_no_findings(monkeypatch, tmp_pat
         changed = json.loads(json.dumps(data))
         change(changed["tuned"][key])
         file.write_text(json.dumps(changed))
-        anew()
+        as_another_kernel()
         return "tuning" in run(CELL)[2]
 
     assert found_with(lambda entry: None)
@@ -280,13 +274,13 @@ def test_a_damaged_file_and_another_version_are_no_findings(monkeypatch, tmp_pat
     ):  # fmt: skip
         assert not found_with(change)
     file.write_text("{ no JSON")
-    anew()
+    as_another_kernel()
     _, _, pipeline = run(CELL)
     assert "tuning" not in pipeline
     assert any("damaged" in each for each in pipeline["warnings"])
     file.write_text(json.dumps(data))
     monkeypatch.setattr(hastega_magic, "__version__", "99.0")
-    anew()
+    as_another_kernel()
     assert "tuning" not in run(CELL)[2]
 
 

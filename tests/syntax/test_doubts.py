@@ -7,7 +7,7 @@ from hastega_magic.syntax.cell import plan
 
 
 def doubts(text):
-    return [each for site in plan(text).sites.values() for each in site.doubts]
+    return [each.sentence for site in plan(text).sites.values() for each in site.doubts]
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ What is written is what runs: no optimiser is asked to vectorise anything.
 
 from __future__ import annotations
 
+from hastega_magic.codegen.llvm.block_end import BlockEnd
 from hastega_magic.codegen.llvm.claim import Claims
 from hastega_magic.codegen.llvm.debug import located
-from hastega_magic.codegen.llvm.end import BlockEnd
 from hastega_magic.codegen.llvm.factor import factors
 from hastega_magic.codegen.llvm.frame import Frame
 from hastega_magic.codegen.llvm.handover import Handover

@@ -8,10 +8,11 @@ from hastega_magic.codegen.llvm.body import Address, Body
 from hastega_magic.codegen.llvm.fold import Fold, memory_lanes
 from hastega_magic.codegen.llvm.text import Writer, element_type, literal, splat
 from hastega_magic.codegen.llvm.trail import Trail
+from hastega_magic.codegen.located import Located
 from hastega_magic.interval import NOT_NEGATIVE, Interval
 from hastega_magic.ir import abi
 from hastega_magic.ir.expr import Expr, is_const
-from hastega_magic.ir.kernel import Assume, Guard, Kernel, Statement
+from hastega_magic.ir.kernel import Assume, Guard, Kernel
 from hastega_magic.ir.loop import results_used
 from hastega_magic.ir.printer import Places, kernel_places
 from hastega_magic.ir.scan import ROW
@@ -26,7 +27,7 @@ def _zero_of(condition: Expr) -> Expr | None:
     return condition.args[0] if zero else None
 
 
-class Frame:
+class Frame(Located[Writer]):
     """What all parts of the function share: the kernel, its layout, and the names of its operands."""
 
     def __init__(self, kernel: Kernel, target: Target) -> None:
@@ -82,14 +83,6 @@ class Frame:
             for bound in self.bounds
             if bound[0] == NOT_NEGATIVE and all(load in zeros for load in loads[bound])
         }
-
-    def at(self, statement: Statement | None) -> None:
-        """What is written next belongs to the statement."""
-        self.writer.place = 0 if statement is None else self.places.statements.get(statement, 0)
-
-    def at_source(self) -> None:
-        """What is written next says which elements there are."""
-        self.writer.place = self.places.elements
 
     @property
     def far(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hastega_magic.codegen.located import Located
 from hastega_magic.codegen.opencl.body import Body
 from hastega_magic.codegen.opencl.fold import Fold
 from hastega_magic.codegen.opencl.text import Writer, memory_type, suffix, vector_type
@@ -11,7 +12,7 @@ from hastega_magic.errors import NotCompilable
 from hastega_magic.ir import abi
 from hastega_magic.ir.device import bus_storages, partial_name
 from hastega_magic.ir.expr import Expr
-from hastega_magic.ir.kernel import LATE, TROUBLE, Accumulate, Assume, Guard, Kernel, Statement, Store
+from hastega_magic.ir.kernel import LATE, TROUBLE, Accumulate, Assume, Guard, Kernel, Store
 from hastega_magic.ir.loop import results_used
 from hastega_magic.ir.printer import kernel_places
 from hastega_magic.ir.schedule import BLOCK
@@ -23,7 +24,7 @@ _MARKS = 29
 """Kinds of violation that fit beside trouble in a mark."""
 
 
-class Frame:
+class Frame(Located[Writer]):
     """The kernel, its layout, and the writer that all parts of its function share."""
 
     def __init__(self, kernel: Kernel, target: Target) -> None:
@@ -45,14 +46,6 @@ class Frame:
         self.guards = kernel.of(Guard)
         self.turns = self.layout.turns
         self.troubled = bool(self.guards) or self.turns or any(fold.checked for fold in self.folds)
-
-    def at(self, statement: Statement | None) -> None:
-        """What is written next belongs to the statement."""
-        self.writer.place = 0 if statement is None else self.places.statements.get(statement, 0)
-
-    def at_source(self) -> None:
-        """What is written next says which elements there are."""
-        self.writer.place = self.places.elements
 
     @property
     def mask(self) -> str:

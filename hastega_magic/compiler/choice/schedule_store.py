@@ -51,7 +51,7 @@ class _Known:
         self.lock = held_while_forking(threading.Lock())
         self.store: Store | None = None
         self.findings: dict[str, Finding] = {}
-        self.told = ""
+        self.reported = ""
 
 
 _KNOWN = _Known()
@@ -91,9 +91,9 @@ def keep(key: str, finding: Finding) -> None:
 def said() -> str:
     """What is wrong with the file, in a sentence that has not been told yet; "" where there is none."""
     text = "" if _KNOWN.store is None else _KNOWN.store.said
-    if text == _KNOWN.told:
+    if text == _KNOWN.reported:
         return ""
-    _KNOWN.told = text
+    _KNOWN.reported = text
     return text
 
 

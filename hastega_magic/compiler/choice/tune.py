@@ -71,10 +71,10 @@ def tune(
         return None
     except BaseException:
         if found is not None and found.remember():
-            trace.add("tuning", **found.told())
+            trace.add("tuning", **found.report_data())
         raise
     found.remember()
-    return found.told()
+    return found.report_data()
 
 
 def earlier(finding: Finding) -> Mapping[str, Any]:
@@ -212,7 +212,7 @@ class _Tuner:
         runs = self.search.timed(trial)
         return Timed(self.schedules[trial.candidate], runs.median, (min(runs.seconds), max(runs.seconds)))
 
-    def told(self) -> Mapping[str, Any]:
+    def report_data(self) -> Mapping[str, Any]:
         """What the report says."""
         assert self.search is not None
         best = self.search.best

@@ -6,7 +6,6 @@ import json
 import os
 import pickle
 import selectors
-import signal
 import subprocess
 import sys
 import tempfile
@@ -20,6 +19,7 @@ from hastega_magic.compiler.editing.trial_data import ResultSlabs, Slab, Trial, 
 from hastega_magic.progress import task
 from hastega_magic.records import dataclass
 from hastega_magic.runtime.loop_result import LoopResult
+from hastega_magic.runtime.signals import signal_name
 
 _START = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
@@ -115,7 +115,7 @@ def _listen(process: subprocess.Popen[bytes], tried: Tried, limit: float, tick: 
                 since = time.perf_counter()
     status = process.wait()
     if status < 0:
-        tried.ended = f"crashed ({_signal(-status)})"
+        tried.ended = f"crashed ({signal_name(-status)})"
     elif status:
         tried.ended = f"ended with status {status}"
 
@@ -142,13 +142,6 @@ def _slabs(found: Mapping[str, Any]) -> ResultSlabs:
         slab(found["kept"]),
         tuple(found["groups"]),
     )
-
-
-def _signal(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
 
 
 __all__ = ["Tried", "attempt", "scratch_file"]

@@ -11,7 +11,7 @@ import numpy as np
 
 from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.fastpath.direct_result import DirectResult, Gather
-from hastega_magic.compiler.fastpath.slots import Again
+from hastega_magic.compiler.fastpath.slots import DoesNotFit
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.run import run_loops
 from hastega_magic.compiler.statement import Loop
@@ -66,7 +66,7 @@ def _place(pick: Callable[[AnyArray], np.intp]) -> Gather:
     def found(left: DirectResult) -> object:
         (array,) = left.arrays
         if not len(array):
-            raise Again
+            raise DoesNotFit
         place = int(pick(array))
         if array[place] == array[place]:
             return place

@@ -2,7 +2,7 @@
 
 Its source and arguments are evaluated as ever, and what decides whether the loop fits is looked at (`guards.py`). What
 the report tells, and what is kept of the cell, is put together when somebody asks. Where the loop does not fit, or
-`--on auto` has to choose anew (`standing.py`), it goes the usual way, with what was evaluated.
+`--on auto` has to choose anew (`standing_choice.py`), it goes the usual way, with what was evaluated.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from hastega_magic.compiler.backends import Backend, forget_inputs
-from hastega_magic.compiler.choice.standing import Standing
+from hastega_magic.compiler.choice.standing_choice import StandingChoice
 from hastega_magic.compiler.comparing.kept import Loops, is_whole, keep
 from hastega_magic.compiler.execute import Execution, threads_of
-from hastega_magic.compiler.fastpath.guards import Again, Display, RunGuards
+from hastega_magic.compiler.fastpath.guards import Display, DoesNotFit, RunGuards
 from hastega_magic.compiler.fastpath.hooks import Displayed
 from hastega_magic.compiler.loops import still_cached
 from hastega_magic.compiler.options import Options
@@ -49,12 +49,14 @@ _MISSES = 3
 
 @dataclass
 class Given:
-    """What a statement's source and arguments are, or what evaluating them raised; what running it raised, perhaps."""
+    """A statement's source and arguments, evaluated, and the exception that evaluating or running it raised, if any."""
 
     source: object = None
     displays: tuple[Display, ...] = ()
     unbound: BaseException | None = None
+    """Raised while the source and the arguments were evaluated."""
     broken: BaseException | None = None
+    """Raised while the statement ran."""
 
     def bound(self, site: Site) -> Bound:
         """The statement; raises what evaluating it raised."""
@@ -101,7 +103,7 @@ class Brief:
     code: CodeType
     guards: RunGuards
     threaded: ThreadedLoop
-    standing: Standing | None
+    standing: StandingChoice | None
     misses: int = 0
 
     @classmethod
@@ -127,7 +129,7 @@ class Brief:
         if ran is None:
             return None
         auto = options.on == "auto"
-        standing = Standing(guards.execution.compiled, guards.loop, options) if auto else None
+        standing = StandingChoice(guards.execution.compiled, guards.loop, options) if auto else None
         return cls(text, named, filename, options, stages, item, code, guards, ran, standing)
 
     def is_for(self, named: str | None, namespace: dict[str, Any], options: Options) -> bool:
@@ -160,7 +162,7 @@ class Brief:
                 threads = backend.threads
             fitted = time.perf_counter()
             ran = self.threaded.run(self.guards.words, operands, arguments, displays, length, threads)
-        except (Again, NullsError):
+        except (DoesNotFit, NullsError):
             return Given(source, displays)
         except BaseException as error:
             return Given(source, displays, broken=error)

@@ -13,6 +13,7 @@ import numpy as np
 from hastega_magic.compiler.fastpath.objects import NotExact
 from hastega_magic.frames import reraise_signal
 from hastega_magic.records import dataclass
+from hastega_magic.syntax.closures.contained import NUMBERS
 from hastega_magic.syntax.ordinary.parts import Clause, Column, Given, Nest
 
 _TRIED = 1 << 18
@@ -21,7 +22,6 @@ _TRIED = 1 << 18
 _SPARSE = 16
 """More places than this for each element are not worth going through."""
 
-_NUMBERS = frozenset({bool, int, float})
 _SEQUENCES = frozenset({list, tuple, range, array.array, bytes, bytearray, np.ndarray})
 _SIZED = _SEQUENCES | {str, dict, set, frozenset}
 _LEFT_OUT = (ZeroDivisionError, ValueError, IndexError)
@@ -29,17 +29,17 @@ _LEFT_OUT = (ZeroDivisionError, ValueError, IndexError)
 
 
 @dataclass
-class Going:
-    """What a clause goes through: how many places it has, and for each name its elements (None: the place itself).
-
-    values    all that each name can be, for ranges that depend on it; None where these are not Python's ints
-    filled    how many of its places are taken, where it is a range whose length depends on other names
-    """
+class ClauseRange:
+    """What one `for` clause iterates over in this run. A place is one of its turns, numbered from 0."""
 
     count: int
+    """Places. Of a range whose length depends on the clauses outside it, those of the longest one."""
     sources: list[Any]
+    """For each name of its target the elements, by place; None where the element is the number of the place."""
     values: list[Sequence[int] | None]
+    """All values that each name can have, for ranges that depend on it; None where these are not Python's ints."""
     filled: float = 1.0
+    """The share of the places that exist, where the length of the range differs from turn to turn outside."""
 
 
 def are_fewer(nest: Nest, functions: Sequence[Any], operands: Sequence[Any], few: int) -> bool:
@@ -60,7 +60,7 @@ def are_fewer(nest: Nest, functions: Sequence[Any], operands: Sequence[Any], few
 
 def gone_through(
     nest: Nest, functions: Sequence[Any], operands: Sequence[Any], usable: Callable[[Any], None]
-) -> tuple[list[Going], list[int]]:
+) -> tuple[list[ClauseRange], list[int]]:
     """Of each clause, and the lengths that ranges read; NotExact where Python has to do it.
 
     `usable` raises NotExact for what only Python can go through.
@@ -70,7 +70,7 @@ def gone_through(
         kind, number = given
         return operands[number] if kind == "operand" else functions[number]()
 
-    found = [_going(nest.clauses[0], value, usable)]
+    found = [_clause_range(nest.clauses[0], value, usable)]
     if not found[0].count:
         raise NotExact("there are no elements")
     why = _not_own(nest, functions)
@@ -78,8 +78,12 @@ def gone_through(
         raise NotExact(why)
     sequences = functions[nest.sequences]()
     for clause in nest.clauses[1:]:
-        going = _going(clause, value, usable) if clause.within is None else _within(clause, functions, found)
-        found.append(going)
+        each = (
+            _clause_range(clause, value, usable)
+            if clause.within is None
+            else _within(clause, functions, found)
+        )
+        found.append(each)
     if math.prod(each.filled for each in found) * _SPARSE < 1:
         raise NotExact("the ranges inside differ too much in length")
     return found, [len(sequences[number]) for number in nest.lengths]
@@ -91,7 +95,7 @@ def _not_own(nest: Nest, functions: Sequence[Any]) -> str:
     if any(each is not known for each, known in zip(functions[called](), expected, strict=True)):
         return "a name that it calls is not Python's own function here"
     exact = any(clause.within is not None for clause in nest.clauses)
-    numbers = _NUMBERS - {float} if exact else _NUMBERS
+    numbers = NUMBERS - {float} if exact else NUMBERS
     if any(type(each) not in numbers for each in functions[nest.numbers]()):
         return "an inner `for` depends on something that is no number of Python's"
     if any(type(each) not in _SIZED for each in functions[nest.sequences]()):
@@ -99,7 +103,9 @@ def _not_own(nest: Nest, functions: Sequence[Any]) -> str:
     return ""
 
 
-def _going(clause: Clause, value: Callable[[Given], Any], usable: Callable[[Any], None]) -> Going:
+def _clause_range(
+    clause: Clause, value: Callable[[Given], Any], usable: Callable[[Any], None]
+) -> ClauseRange:
     """A clause that depends on no other."""
     sources: list[Any] = []
     counted: list[int | None] = []
@@ -111,7 +117,7 @@ def _going(clause: Clause, value: Callable[[Given], Any], usable: Callable[[Any]
     for number, start in enumerate(counted):
         if start is not None:
             sources[number] = range(start, start + count)
-    return Going(count, sources, [_ints(source, count) for source in sources])
+    return ClauseRange(count, sources, [_ints(source, count) for source in sources])
 
 
 def _source(
@@ -136,10 +142,10 @@ def _ints(source: Any, count: int) -> Sequence[int] | None:
     return cast("Sequence[int]", source[:count]) if type(source) in (range, list, tuple) else None
 
 
-def _within(clause: Clause, functions: Sequence[Any], before: Sequence[Going]) -> Going:
+def _within(clause: Clause, functions: Sequence[Any], before: Sequence[ClauseRange]) -> ClauseRange:
     """A range that depends on elements further out: as many places as the longest one has."""
     assert clause.within is not None
-    values = [each for going in before for each in going.values]
+    values = [each for outer in before for each in outer.values]
     read: list[Sequence[int]] = []
     for number in clause.reads:
         known = values[number]
@@ -156,9 +162,9 @@ def _within(clause: Clause, functions: Sequence[Any], before: Sequence[Going]) -
         raise NotExact("an inner range has more elements than a loop counts") from None
     longest = max(lengths, default=0)
     if not longest:
-        return Going(0, [None], [range(0)])
+        return ClauseRange(0, [None], [range(0)])
     ends = [end for each in ranges if each for end in (each[0], each[-1])]
-    return Going(longest, [None], [range(min(ends), max(ends) + 1)], sum(lengths) / (longest * tried))
+    return ClauseRange(longest, [None], [range(min(ends), max(ends) + 1)], sum(lengths) / (longest * tried))
 
 
 def _ranges(function: Callable[..., Any], read: Sequence[Sequence[int]]) -> list[range]:
@@ -175,4 +181,4 @@ def _ranges(function: Callable[..., Any], read: Sequence[Sequence[int]]) -> list
     return found
 
 
-__all__ = ["Going", "are_fewer", "gone_through"]
+__all__ = ["ClauseRange", "are_fewer", "gone_through"]

@@ -1,4 +1,4 @@
-"""What a directly called loop left in its memory."""
+"""What a directly called loop (`cpu/direct.py`) was given and left, from which statements gather their values."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import Any
 
 from hastega_magic.compiler.fastpath.guards import Display
 from hastega_magic.records import dataclass
-from hastega_magic.runtime.cpu.direct import Direct
+from hastega_magic.runtime.cpu.direct import DirectCall
 from hastega_magic.runtime.sources import AnyArray
 from hastega_magic.syntax.loops.loop import View
 
 
 @dataclass(slots=True)
 class DirectResult:
-    """What a run left: in its memory and in result arrays; and what it was given.
+    """A run of a directly called loop: its memory and result arrays, and the operands and stages it was given.
 
     `view`, `tail`: which elements it used, and how many are left for a shorter chunk.
     """
 
-    direct: Direct
+    direct: DirectCall
     arrays: list[AnyArray]
     operands: Sequence[Any]
     displays: Sequence[Display]
@@ -28,6 +28,6 @@ class DirectResult:
 
 
 Gather = Callable[[DirectResult], object]
-"""From what a run left to its value; Again where another way has to find that."""
+"""From what a run left to its value; DoesNotFit where another way has to find that."""
 
 __all__ = ["DirectResult", "Gather"]

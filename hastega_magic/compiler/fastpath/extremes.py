@@ -13,7 +13,7 @@ import numpy as np
 
 from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.fastpath.guards import Display
-from hastega_magic.compiler.fastpath.slots import Again
+from hastega_magic.compiler.fastpath.slots import DoesNotFit
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.ir.expr import Expr, flatten
 from hastega_magic.ir.fused import Output
@@ -59,13 +59,13 @@ class Extreme:
         displays: Sequence[Display],
         view: View | None = None,
     ) -> object:
-        """From each block's own and how many elements took part in it; Again where that does not tell.
+        """From each block's own and how many elements took part in it; DoesNotFit where that does not tell.
 
         `view`: which elements of its sources the loop used, if not the first ones.
         """
         live = [each for each, count in zip(found, counts, strict=True) if count]
         if not live:
-            raise Again
+            raise DoesNotFit
         best = self.pick(live)
         if self.type in (int, bool) and not self.numbered:
             return self.type(best)
@@ -76,14 +76,14 @@ class Extreme:
         if first != first:
             return self.type(first)
         if best == 0 and not self.own:
-            raise Again
+            raise DoesNotFit
         return self.type(data[_first(data, 0, 0)] if best == 0 else best)
 
     def _first_made(self, operands: Sequence[Any], displays: Sequence[Display]) -> Any:
         for head in _HEADS:
             for value in made(self.stages, operands, displays, head):
                 return value
-        raise Again
+        raise DoesNotFit
 
 
 def made(
@@ -108,7 +108,7 @@ def _first(data: Any, value: object, start: int) -> int:
                 return begin + int(places[0])
         elif value in some:
             return begin + some.index(value)
-    raise Again
+    raise DoesNotFit
 
 
 def extreme_of(execution: Execution, output: Output, loop: Loop) -> Extreme | None:

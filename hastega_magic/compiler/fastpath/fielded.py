@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, cast
 
-from hastega_magic.compiler.fastpath.guards import Again, Display, RunGuards
+from hastega_magic.compiler.fastpath.guards import Display, DoesNotFit, RunGuards
 from hastega_magic.compiler.fastpath.slots import Number
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome, Part
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Fielded:
-    """The statement over the fields."""
+    """A statement over tuples, prepared as one over their fields: `[(1, 0.5)]` as `[1] |> zip([0.5])`."""
 
     prepared: Prepared
 
@@ -41,12 +41,12 @@ class Fielded:
         return self.prepared.holds_data
 
     def run(self, source: object, displays: Sequence[Display]) -> object:
-        """The result; Again where it must be found another way; what an element raises."""
+        """The result; DoesNotFit where it must be found another way; what an element raises."""
         if type(source) not in (list, tuple) and is_of_python(source) and isinstance(source, Collection):
             source = iterable(cast(object, source))  # items of a dict, say, which show it to nobody
         found = fields(source, look=False)
         if found is None:
-            raise Again
+            raise DoesNotFit
         first, *others = found.values()
         return self.prepared.run(first, [(None, tuple(others), {}), *displays])
 

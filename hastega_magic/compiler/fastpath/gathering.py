@@ -1,4 +1,4 @@
-"""What a directly called loop left in its memory, made a statement's value."""
+"""From the partial results of a directly called loop (`cpu/direct.py`) to the value that the statement gives."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.fastpath.direct_result import DirectResult, Gather
 from hastega_magic.compiler.fastpath.extremes import FUNCTIONS, Extreme, extreme_of, made
-from hastega_magic.compiler.fastpath.slots import Again
+from hastega_magic.compiler.fastpath.slots import DoesNotFit
 from hastega_magic.compiler.fastpath.storing import storing
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.python.recover import Recovery
@@ -107,7 +107,7 @@ def _reduction(output: Output, folds: Sequence[int], loop: Loop, options: Option
         result = LoopResult(left.direct.length, [], partials, status, _NO_COUNTS, (), blocks_run=blocks)
         value = Recovery(loop, nothing, (), result, options).reduction(output, folds)
         if is_doubtful(output, value):
-            raise Again
+            raise DoesNotFit
         return value
 
     nothing = Workspace("")  # is left to Python
@@ -189,7 +189,7 @@ def _float_prod(folds: Sequence[int], loop: Loop) -> Gather:
         if not doubtful(found):
             return found
         if blocks > 1 or left.view is not None or not python_too:
-            raise Again
+            raise DoesNotFit
         exact: Any = python.apply("prod", made(stages, left.operands, left.displays))
         return float(exact) if type(exact) is np.float64 else exact
 
@@ -222,7 +222,7 @@ def _of_some(
         if not count:
             if initial:
                 return initial[0]
-            raise Again
+            raise DoesNotFit
         value = total(left)
         return value / count if mean else combine(initial[0], value) if initial else value
 
@@ -252,7 +252,7 @@ def _complex(folds: Sequence[int], *, mean: bool, dtype: type[np.floating[Any]] 
     def found(left: DirectResult) -> object:
         count = sum(left.direct.partials[counts][: left.direct.blocks])
         if not count:
-            raise Again
+            raise DoesNotFit
         total = complex(cast(Any, real(left)), cast(Any, imag(left)))
         return total / count if mean else total
 
@@ -269,7 +269,7 @@ def _mixed(folds: Sequence[int], *, mean: bool) -> Gather:
         real = sum(partials[floats][:blocks])
         count = real + sum(partials[ints][:blocks])
         if not count:
-            raise Again
+            raise DoesNotFit
         total: Any = of_ints(left)
         if real:
             total += of_floats(left)
@@ -285,7 +285,7 @@ def _spread(kind: str, folds: Sequence[int], ddof: float) -> Gather:
     def found(left: DirectResult) -> object:
         count = sum(left.direct.partials[counts][: left.direct.blocks])
         if count <= ddof:
-            raise Again
+            raise DoesNotFit
         return float(spread(kind, total(left), count, ddof))
 
     return found

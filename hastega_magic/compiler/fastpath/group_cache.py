@@ -14,18 +14,19 @@ from dataclasses import field
 from hastega_magic.compiler.backends import Cpu
 from hastega_magic.compiler.execute import Execution, without_cell
 from hastega_magic.compiler.fastpath.guards import (
-    BESIDE,
     Shape,
     arguments_of,
     bare,
     given,
+    plainly_called,
     raises_before_zip,
     renewed,
     same_twins,
     shape_of,
     sources,
+    stage_numbers,
 )
-from hastega_magic.compiler.fastpath.slots import Again, Slot, equal_ranges, owners_of, slot_of
+from hastega_magic.compiler.fastpath.slots import DoesNotFit, Slot, equal_ranges, owners_of, slot_of
 from hastega_magic.compiler.loops import CompiledLoop
 from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.statement import Bound, Loop
@@ -61,11 +62,11 @@ class Member:
     owners: tuple[int, ...]
 
     def operands(self, bound: Bound) -> list[object]:
-        """Its sources in this run; Again where it is another statement."""
+        """Its sources in this run; DoesNotFit where it is another statement."""
         displays = [(stage.callee, stage.args, stage.kwargs) for stage in bound.stages]
         operands, arguments = arguments_of(bound.source, displays, self.shape)
         if not self.captured.fits(arguments):
-            raise Again
+            raise DoesNotFit
         same_twins(operands, self.twins)
         return operands
 
@@ -73,7 +74,7 @@ class Member:
         """The elements that all its sources have; None where it has no own ones."""
         lengths = [slot.length(operands[slot.operand]) for _, slot in self.slots]
         if self.even and len(set(lengths)) > 1:
-            raise Again
+            raise DoesNotFit
         return min(lengths, default=None)
 
 
@@ -102,26 +103,26 @@ class Expected:
     objects: dict[Key, object] = field(default_factory=dict[Key, object])
 
     def next(self, bound: Bound, workspace: Workspace, producer: str | None) -> Matched:
-        """The statement as the next of the group; Again where it is not."""
+        """The statement as the next of the group; DoesNotFit where it is not."""
         if self.place == len(self.group.members):
-            raise Again
+            raise DoesNotFit
         member = self.group.members[self.place]
         if bound.site.id != member.site or producer != member.producer or bound.varying:
-            raise Again
+            raise DoesNotFit
         operands = member.operands(bound)
         objects = self.objects | {key: operands[slot.operand] for key, slot in member.slots}
         for operand, key in member.shared:
             before = self.objects[key]
             if operands[operand] is not before and not equal_ranges(operands[operand], before):
-                raise Again
+                raise DoesNotFit
         found = member.length(operands)
         length = self.length if found is None else found
         if (self.place and length != self.length) or not length or (length >= STREAMED) != self.group.large:
-            raise Again
+            raise DoesNotFit
         try:
             now = {key: slot.now(operands[slot.operand], workspace) for key, slot in member.slots}
         except (NotCompilable, BeyondInt64):
-            raise Again from None
+            raise DoesNotFit from None
         places = self.sources | now
         last = member.loop.pipeline.source
         if last.kind == "result":
@@ -160,7 +161,7 @@ class Matched:
     expected: Expected
 
 
-def together(outcome: Outcome) -> CachedGroup | None:
+def cached_group(outcome: Outcome) -> CachedGroup | None:
     """What to remember of a group; None where one of its statements was no plain loop on the CPU, or holds data."""
     execution, workspace = outcome.execution, outcome.workspace
     if execution is None or execution.fell_back or execution.warnings or workspace is None:
@@ -202,9 +203,7 @@ def _member(
 ) -> Member | None:
     if bound.varying or len(loop.stages) != len(bound.stages) or not (loop.built.plain or loop.built.even):
         return None
-    if any(
-        stage.callee is not None or (stage.kwargs and stage.site.name in BESIDE) for stage in bound.stages
-    ):
+    if not plainly_called(bound):
         return None
     source = loop.pipeline.source
     producer = source.name if source.kind == "result" else None
@@ -219,8 +218,8 @@ def _member(
     if not owners.keys() <= described.keys():
         return None
     twins = tuple((a + (producer is not None), b + (producer is not None)) for a, b in found[1])
-    places = {id(stage): place for place, stage in enumerate(loop.stages)}
-    if any(id(each) not in places for each in loop.built.owners):
+    stages = stage_numbers(loop)
+    if stages is None:
         return None
     return Member(
         bound.site.id,
@@ -232,8 +231,8 @@ def _member(
         producer,
         loop.built.even or raises_before_zip(loop.pipeline),
         bare(loop),
-        tuple(places[id(each)] for each in loop.built.owners),
+        stages,
     )
 
 
-__all__ = ["CachedGroup", "Expected", "Matched", "together"]
+__all__ = ["CachedGroup", "Expected", "Matched", "cached_group"]

@@ -5,41 +5,28 @@ The code of its functions, the values that they read, the kind and range of the 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any, cast
 
-from hastega_magic.compiler.backends import Cpu
-from hastega_magic.compiler.execute import Execution, without_cell
+from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.fastpath.reading import (
     Stretch,
     Varying,
     Whole,
     Words,
-    checks,
-    places_of,
-    readings,
-    readings_of,
-    stretches_of,
 )
 from hastega_magic.compiler.fastpath.slots import (
-    Again,
+    DoesNotFit,
     Number,
     Slot,
     as_arrays,
     equal_ranges,
-    numbers_of,
-    owners_of,
-    slots_of,
 )
 from hastega_magic.compiler.fastpath.tables import (
     Varied,
-    captured_arrays,
-    captured_lists,
     tables_now,
-    varied,
 )
-from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.statement import Bound, Loop, bare
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import BeyondInt64, NotCompilable
@@ -47,9 +34,8 @@ from hastega_magic.ir.fused import Fused
 from hastega_magic.ir.pipeline import Pipeline, Source
 from hastega_magic.passes.schedule import STREAMED
 from hastega_magic.records import changed, dataclass
-from hastega_magic.syntax.closures.captured import Captured, captured
-from hastega_magic.syntax.closures.contained import Where, is_item
-from hastega_magic.syntax.closures.given import beginning_of
+from hastega_magic.syntax.closures.captured import Captured
+from hastega_magic.syntax.closures.contained import Where
 from hastega_magic.syntax.loops.loop import View
 
 Display = tuple[Any, tuple[Any, ...], Mapping[str, Any]]
@@ -99,21 +85,21 @@ class RunGuards:
         return self.simple or bool(self.places)
 
     def fitting(self, source: object, displays: Sequence[Display]) -> tuple[list[object], list[object], int]:
-        """The sources, the other arguments, and the number of elements; Again where the loop is not for them."""
+        """The sources, the other arguments, and the number of elements; DoesNotFit where the loop is not for them."""
         operands, arguments = arguments_of(source, displays, self.shape)
         if not self.captured.fits(arguments):
-            raise Again
+            raise DoesNotFit
         same_twins(operands, self.twins)
         length = -1
         for slot in self.slots:
             found = slot.length(operands[slot.operand])
             if (self.even and found != length >= 0) or (self.stretches and found != slot.source.length):
-                raise Again
+                raise DoesNotFit
             length = found if found < length or length < 0 else length
         if self.stretches:
             *_, length = self.stretches[0]
         if not length or (self.simple and (length >= STREAMED) != self.large):
-            raise Again
+            raise DoesNotFit
         return operands, arguments, length
 
     def over(
@@ -125,24 +111,24 @@ class RunGuards:
         view: View | None = None,
         tail: int = 0,
     ) -> tuple[Loop, Fused]:
-        """The loop, before and after fusion, over the sources of this run; Again where they cannot be described.
+        """The loop, before and after fusion, over the sources of this run; DoesNotFit where they cannot be described.
 
         `arguments`: the others, as `fitting` gives them. `view`, `tail`: the elements that it uses, where these are not
         the first ones, and how many are left for a shorter chunk.
         """
         if not self.simple and view is None:
-            raise Again
+            raise DoesNotFit
         workspace.table_columns = tables_now(self.execution.job.tables, self.arrays, arguments)
         try:
             found = {slot.operand: slot.now(operands[slot.operand], workspace) for slot in self.slots}
         except (NotCompilable, BeyondInt64):
-            raise Again from None
+            raise DoesNotFit from None
         length = min(each.length for each in found.values())
         before = self.execution.fused.sources
         if self.stretches:
             parts = [workspace.part(found[operand], *places) for operand, *places in self.stretches]
             if any(old.layout != new.layout for old, new in zip(before, parts, strict=True)):
-                raise Again  # native code takes some strides for granted
+                raise DoesNotFit  # native code takes some strides for granted
             now = [changed(old, key=new.key) for old, new in zip(before, parts, strict=True)]
         elif view is not None:
             return self._within(view, tail, found, arguments, bound, workspace)
@@ -174,7 +160,7 @@ class RunGuards:
                 operand, distance = self.places[key]
                 part = workspace.part(found[operand], view.start + distance, view.step, view.count)
                 if part.layout != source.layout:
-                    raise Again  # native code takes some strides for granted
+                    raise DoesNotFit  # native code takes some strides for granted
                 now[key] = changed(source, key=part.key, length=part.length)
         for each, source in zip(self.words, self.execution.fused.sources, strict=True):
             if isinstance(each, Varying):
@@ -194,42 +180,42 @@ class RunGuards:
         )
         keys = [(each.kind, each.key) for each in self.execution.fused.sources]
         if not now.keys() >= {*keys}:
-            raise Again
+            raise DoesNotFit
         return loop, changed(self.execution.fused, sources=tuple(now[key] for key in keys))
 
 
 def arguments_of(
     source: object, displays: Sequence[Display], shape: Shape
 ) -> tuple[list[object], list[object]]:
-    """The sources of a statement, as arrays, and its other arguments; Again where its stages take others."""
+    """The sources of a statement, as arrays, and its other arguments; DoesNotFit where its stages take others."""
     arguments: list[object] = []
     operands: list[object] = [source]
     for (callee, args, kwargs), (zips, count, names) in zip(displays, shape, strict=True):
         if callee is not None or len(args) != count:
-            raise Again
+            raise DoesNotFit
         (operands if zips else arguments).extend(args)
         if kwargs or names:
             if (*kwargs,) != names:
-                raise Again
+                raise DoesNotFit
             arguments.extend(kwargs.values())
     as_arrays(operands)
     return operands, arguments
 
 
 def same_twins(operands: Sequence[object], twins: Sequence[tuple[int, int]]) -> None:
-    """Again where sources that were one are two."""
+    """DoesNotFit where sources that were one are two."""
     for first, second in twins:
         one, other = operands[first], operands[second]
         if one is not other and not equal_ranges(one, other):
-            raise Again
+            raise DoesNotFit
 
 
 def renewed(pipeline: Pipeline, places: Mapping[tuple[str, int], Source]) -> Pipeline:
-    """The pipeline over other sources, by kind and key of its own; Again where there is none for one."""
+    """The pipeline over other sources, by kind and key of its own; DoesNotFit where there is none for one."""
 
     def new(source: Source) -> Source:
         if (source.kind, source.key) not in places:
-            raise Again
+            raise DoesNotFit
         return places[source.kind, source.key]
 
     stages = tuple(
@@ -263,100 +249,24 @@ def sources(bound: Bound) -> list[object]:
     ]
 
 
-def guards_of(
-    bound: Bound, outcome: Outcome, *, small: bool = False, mended: bool = False, free: Collection[Where] = ()
-) -> RunGuards | None:
-    """What decides whether the loop of this outcome fits again; None where it was not one whole loop on the CPU.
-
-    `small`: it is only to be called directly, over few elements, which may be any of its sources'. `mended`: also where
-    Python had to help. `free`: arguments that are looked at in each run, and not part of the loop.
-    """
-    execution, workspace = outcome.execution, outcome.workspace
-    if execution is None or len(outcome.loops) != 1:
-        return None
-    if (execution.fell_back or execution.warnings) and not mended:
-        return None
-    (loop,) = outcome.loops
-    if len(loop.stages) != len(bound.stages) or not isinstance(execution.backend, Cpu) or workspace is None:
-        return None
-    if any(
-        stage.callee is not None or (stage.kwargs and stage.site.name in BESIDE) for stage in bound.stages
-    ):
-        return None
-    arguments, operands = given(bound), sources(bound)
-    # Not ints that no parameter holds, nor numbers that only another statement's loop is given.
-    read = {source.key for source in execution.fused.sources if source.layout == "scalar"}
-    all_read = loop.built.probed
-    # Of items that no loop reads the type decided, which is looked at.
-    given_ones = frozenset(
-        each.where
-        for key, each in (*((id(each), each) for each in workspace.parameters), *workspace.starts.items())
-        if all_read or key in read or is_item(each.where)
-    )
-    # What a result is combined with stands in the loop, unless somebody sees to it.
-    combined = {beginning_of(bound.stages[-1].site)} if loop.built.initial else set[Where]()
-    given_ones = (given_ones - combined) | {*free}
-    arrays, lists = captured_arrays(workspace), captured_lists(workspace) if small else []
-    known = captured(
-        arguments, given_ones, arrays=arrays, numpys=loop.built.numpys, lists=lists, places=places(bound)
-    )
-    owned = owners_of(operands, workspace)
-    if known is None or owned is None:
-        return None
-    all_numbers, free = numbers_of(workspace, execution), {each.where: each for each in known.free}
-    all_numbers = {
-        key: each
-        for key, each in all_numbers.items()
-        if (all_read and each.where not in combined) or key in read
-    }
-    for number in all_numbers.values():
-        if number.where not in free:
-            return None
-        number.free = free[number.where]
-    plain = loop.built.plain or loop.built.even
-    slots, numbers, words, stretches = None, (), None, ()
-    found = slots_of(owned[0], all_numbers, execution) if plain else None
-    if found is not None:
-        slots = tuple(each for each in found if isinstance(each, Slot))
-        numbers = tuple(each for each in found if isinstance(each, Number))
-        words = tuple(Whole(each) if isinstance(each, Slot) else Varying(each) for each in found)
-    elif small:
-        slots, numbers = checks(operands, owned[0], workspace), tuple(all_numbers.values())
-        words = readings(operands, owned[0], all_numbers, workspace, execution, loop)
-    elif stretches := stretches_of(owned[0], workspace, execution, loop):
-        slots = checks(operands, owned[0], workspace)
-        words = readings_of(stretches, slots, execution)
-    if slots is None or words is None:
-        return None
-    placed = places_of(operands, owned[0], workspace, loop.built.view) if small and found is None else None
-    numbered = {id(stage): number for number, stage in enumerate(loop.stages)}
-    if any(id(owner) not in numbered for owner in loop.built.owners):
-        return None
-    owners = tuple(numbered[id(owner)] for owner in loop.built.owners)
-    job = without_cell(execution)
-    large = min(each.length for each in execution.fused.sources) >= STREAMED
-    return RunGuards(
-        known,
-        shape_of(bound),
-        slots,
-        owned[1],
-        numbers,
-        words,
-        bare(loop),
-        owners,
-        changed(execution, values=[], columns=[], job=job, choice=None),
-        found is not None or bool(stretches),
-        large,
-        loop.built.even or raises_before_zip(loop.pipeline),
-        varied(known, workspace),
-        stretches,
-        placed or {},
-    )  # fmt: skip
-
-
 def shape_of(bound: Bound) -> Shape:
     """What its stages take."""
     return tuple((stage.site.name in BESIDE, len(stage.args), (*stage.kwargs,)) for stage in bound.stages)
+
+
+def plainly_called(bound: Bound) -> bool:
+    """Whether no stage is a callable of the user's, nor is given sources by name."""
+    return not any(
+        stage.callee is not None or (stage.kwargs and stage.site.name in BESIDE) for stage in bound.stages
+    )
+
+
+def stage_numbers(loop: Loop) -> tuple[int, ...] | None:
+    """Of each stage of the loop the statement's one that it was made of, by number; None if it is none of these."""
+    numbers = {id(stage): number for number, stage in enumerate(loop.stages)}
+    if any(id(owner) not in numbers for owner in loop.built.owners):
+        return None
+    return tuple(numbers[id(owner)] for owner in loop.built.owners)
 
 
 def raises_before_zip(pipeline: Pipeline) -> bool:
@@ -368,18 +278,19 @@ def raises_before_zip(pipeline: Pipeline) -> bool:
 
 __all__ = [
     "BESIDE",
-    "Again",
     "Display",
+    "DoesNotFit",
     "RunGuards",
     "Shape",
     "arguments_of",
     "bare",
     "given",
-    "guards_of",
     "places",
+    "plainly_called",
     "raises_before_zip",
     "renewed",
     "same_twins",
     "shape_of",
     "sources",
+    "stage_numbers",
 ]  # fmt: skip

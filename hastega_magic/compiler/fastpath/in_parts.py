@@ -17,7 +17,7 @@ import numpy as np
 from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.driver import Driver
 from hastega_magic.compiler.fastpath.fielded import Fielded, loop_of, of_part, prepared
-from hastega_magic.compiler.fastpath.guards import BESIDE, Again, Display
+from hastega_magic.compiler.fastpath.guards import BESIDE, Display, DoesNotFit
 from hastega_magic.compiler.fastpath.limits import Limits, limits
 from hastega_magic.compiler.fastpath.prepared import Prepared
 from hastega_magic.compiler.fastpath.slots import Number
@@ -81,14 +81,14 @@ class _ByPython:
         """What they give; _Further where it is that of fewer, or more. `displays`: theirs, and of those behind."""
         if self.kind is not None:
             if isinstance(value, Iterator) or goes_its_own_way(value):
-                raise Again
+                raise DoesNotFit
             given, value = value, value if self.site.stages[0].name == "tap" else iterable(value)
             if kind_of(value) != self.kind:
                 raise _again(given, value)
             value = given if is_of_python(given) else value
         stages = _stages((*self.site.stages, *self.following), displays)
         if self.scalars != are_beside(None, stages, self.variables, wholly=self.scalars):
-            raise Again
+            raise DoesNotFit
         following = Behind(stages[self.lead :], dict(self.quiet))
         try:
             found, more = by_python(value, noted(stages[: self.lead]), following, before)
@@ -100,13 +100,13 @@ class _ByPython:
 
 
 @dataclass(frozen=True)
-class Looped:
-    """Stages that are one loop."""
+class LoopPart:
+    """Stages of the statement that one loop computes, prepared like a statement of their own."""
 
     prepared: Prepared | Fielded
     site: Site
     looked: tuple[int, ...]
-    """Those whose arguments are no sources."""
+    """The stages among them whose arguments are no sources, and are looked at in each run."""
 
     @property
     def raises_for_some(self) -> bool:
@@ -128,19 +128,19 @@ class Looped:
         return known.changed(arguments) if len(known.arguments) == len(arguments) else None
 
     def run(self, value: object, displays: Sequence[Display]) -> object:
-        """What they give; Again where it is for other elements; what one raises."""
+        """What they give; DoesNotFit where it is for other elements; what one raises."""
         if type(value) in (list, tuple, range, np.ndarray):
             return self.prepared.run(value, displays)
         if isinstance(value, Iterator) or goes_its_own_way(value) or not self.fits(displays):
-            raise Again
+            raise DoesNotFit
         listed = iterable(value)
         try:
             return self.prepared.run(listed, displays)
-        except Again:
+        except DoesNotFit:
             raise _again(value, listed) from None
 
 
-class _Instead(Again):
+class _Instead(DoesNotFit):
     """What stands for an iterator of which elements have been drawn, or for an object that has been gone through."""
 
     def __init__(self, value: object) -> None:
@@ -156,10 +156,10 @@ class _Further(Exception):
         self.value, self.stages = value, stages
 
 
-def _again(given: object, listed: object) -> Again:
+def _again(given: object, listed: object) -> DoesNotFit:
     """What is raised where the elements do not fit: of objects that may show it they are not asked a second time."""
     same = given is listed or is_of_python(given)
-    return Again() if same else _Instead(listed)
+    return DoesNotFit() if same else _Instead(listed)
 
 
 @dataclass(frozen=True)
@@ -176,12 +176,12 @@ class _Drawn:
         return None if displays else set()
 
     def run(self, value: object, stages: Sequence[BoundStage]) -> object:
-        """The elements; Again, or _Instead with them, where they are others. `stages`: those of the statement."""
+        """The elements; DoesNotFit, or _Instead with them, where they are others. `stages`: those of the statement."""
         if not isinstance(value, Iterator) and not goes_its_own_way(value):
-            raise Again
+            raise DoesNotFit
         iterator = iterated(value)
         if isinstance(iterator, (zip, enumerate)):  # over sequences, perhaps
-            raise Again
+            raise DoesNotFit
         source = itertools.chain(iterator)  # behind its end it is not asked again
         first = list(itertools.islice(source, 1))
         watch = Watch.of(stages)
@@ -216,9 +216,9 @@ def _stages(sites: Sequence[StageSite], displays: Sequence[Display]) -> list[Bou
 
 @dataclass(frozen=True)
 class InParts:
-    """The parts, and what the statement is."""
+    """A statement that runs as several parts in a row: loops, and stages that Python runs between them."""
 
-    parts: tuple[_ByPython | Looped | _Drawn, ...]
+    parts: tuple[_ByPython | LoopPart | _Drawn, ...]
     site: Site
     shape: tuple[bool, ...]
     """Of each stage whether something else than the stage of its name is called."""
@@ -227,15 +227,15 @@ class InParts:
     warn_at: tuple[str, int] | None = None
 
     def run(self, source: object, displays: Sequence[Display]) -> object:
-        """The value; Again where nothing of it has run, and it must be found another way; what an element raises."""
+        """The value; what an element raises; DoesNotFit where nothing has run, and it must be found another way."""
         for (callee, _, _), other in zip(displays, self.shape, strict=True):
             if (callee is not None) != other:
-                raise Again
+                raise DoesNotFit
         taken = [displays[start:stop] for start, stop in self._places]
         # What the first loop reads is looked at when it runs.
-        begin = int(isinstance(self.parts[0], Looped))
+        begin = int(isinstance(self.parts[0], LoopPart))
         if not self._fit(taken, begin):
-            raise Again
+            raise DoesNotFit
         value: object = source
         read: object = source
         before: Before | None = None
@@ -251,7 +251,7 @@ class InParts:
                 value, left = further.value, start + further.stages
             except _Instead as instead:
                 value, left = instead.value, start
-            except Again:
+            except DoesNotFit:
                 if not number:
                     raise
                 left = start
@@ -259,11 +259,11 @@ class InParts:
                 return self._from(source, value, displays, left)
             read = value if isinstance(part, _Drawn) else read
             stages = _stages(part.site.stages, taken[number])
-            before = (before or Before(given, ())).further(stages) if isinstance(part, Looped) else None
+            before = (before or Before(given, ())).further(stages) if isinstance(part, LoopPart) else None
             # Python's stages may have changed what the others read; a loop that follows is looked at when it runs.
             if isinstance(part, _ByPython):
                 following = self.parts[number + 1 : number + 2]
-                if not self._fit(taken, number + 1 + sum(isinstance(each, Looped) for each in following)):
+                if not self._fit(taken, number + 1 + sum(isinstance(each, LoopPart) for each in following)):
                     return self._from(source, value, displays, stop)
         if isinstance(self.parts[-1], _ByPython) and is_empty(value):
             return typed(value, bound_of(self.site, read, displays), read)
@@ -285,7 +285,7 @@ class InParts:
     def holds_data(self) -> bool:
         """Whether arrays or objects of the user's stay alive with it."""
         return any(each.known.holds_data for each in self.parts if isinstance(each, _ByPython)) or any(
-            each.prepared.holds_data for each in self.parts if isinstance(each, Looped)
+            each.prepared.holds_data for each in self.parts if isinstance(each, LoopPart)
         )
 
     def _fit(self, taken: Sequence[Sequence[Display]], begin: int) -> bool:
@@ -309,7 +309,7 @@ class InParts:
     def numbers(self) -> tuple[Number, ...]:
         """Captured numbers that its loops are given."""
         return tuple(
-            each for part in self.parts if isinstance(part, Looped) for each in part.prepared.numbers
+            each for part in self.parts if isinstance(part, LoopPart) for each in part.prepared.numbers
         )
 
     @cached_property
@@ -352,7 +352,7 @@ def ready(
     found = tuple(each for each in parts if each is not None)
     if len(found) != len(parts):
         return None
-    if any(isinstance(each, Looped) and each.raises_for_some for each in found[1:]):
+    if any(isinstance(each, LoopPart) and each.raises_for_some for each in found[1:]):
         return None  # then Python draws no more elements, and calls no function for them
     shape = tuple(stage.callee is not None for stage in bound.stages)
     return InParts(found, bound.site, shape, options, filename, warn_at)
@@ -360,7 +360,7 @@ def ready(
 
 def part_of(
     part: Part, sites: tuple[StageSite, ...], options: Options, filename: str
-) -> _ByPython | Looped | _Drawn | None:
+) -> _ByPython | LoopPart | _Drawn | None:
     """Stages made ready to be run again, if they can be. `sites`: those of the whole statement."""
     bound, site = part.bound, part.bound.site
     if not bound.stages:
@@ -370,7 +370,7 @@ def part_of(
         if found is None:
             return None
         loop_of(found).sites = sites
-        return Looped(found, site, not_sources(site))
+        return LoopPart(found, site, not_sources(site))
     looked = tuple(place for place, stage in enumerate(bound.stages) if looked_into(stage))
     displays: list[Display] = [(stage.callee, stage.args, stage.kwargs) for stage in bound.stages]
     known = captured(_arguments(displays, looked), curious=True, numpys=True)
@@ -394,4 +394,4 @@ def not_sources(site: Site) -> tuple[int, ...]:
     return tuple(place for place, each in enumerate(site.stages) if each.name not in BESIDE)
 
 
-__all__ = ["InParts", "Looped", "not_sources", "part_of", "ready"]
+__all__ = ["InParts", "LoopPart", "not_sources", "part_of", "ready"]

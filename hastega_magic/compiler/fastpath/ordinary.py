@@ -19,7 +19,7 @@ from hastega_magic.compiler.choice.auto import sooner_again
 from hastega_magic.compiler.driver import Driver, StrictError
 from hastega_magic.compiler.fastpath.fielded import prepared
 from hastega_magic.compiler.fastpath.given_objects import NAN, HoldsNan, exact, may_give_them
-from hastega_magic.compiler.fastpath.guards import Again, Display
+from hastega_magic.compiler.fastpath.guards import Display, DoesNotFit
 from hastega_magic.compiler.fastpath.objects import NotExact, holds_nan, holds_nan_keys, objects
 from hastega_magic.compiler.fastpath.operands import (
     Iterated,
@@ -89,7 +89,7 @@ class OrdinaryCode(Repeated):
     _rest: int = 0
     """So many of the next runs are Python's for that."""
     _nest: PlacesOf | None = None
-    _pace: Profitability = field(default_factory=Profitability)
+    _profitability: Profitability = field(default_factory=Profitability)
 
     def __reduce__(self) -> tuple[object, ...]:
         made = OrdinaryCode, (self.site, self.options, self.filename)
@@ -123,7 +123,7 @@ class OrdinaryCode(Repeated):
         self._all += 1
         began = time.perf_counter()
         found = self._found(callees, functions, operands)
-        length, by_python = self._pace.asked()
+        length, by_python = self._profitability.asked()
         if found is _NOTHING:
             began = time.perf_counter()
             try:
@@ -134,7 +134,7 @@ class OrdinaryCode(Repeated):
                     raise
             else:
                 if by_python:
-                    self._pace.took(time.perf_counter() - began, length, True, value)
+                    self._profitability.took(time.perf_counter() - began, length, True, value)
                 return value
             raise unbound
         assert self.code is not None
@@ -144,7 +144,7 @@ class OrdinaryCode(Repeated):
         if odd:
             self.reason = NAN
             return python(callees, functions, operands)
-        self._pace.took(time.perf_counter() - began, length, False)
+        self._profitability.took(time.perf_counter() - began, length, False)
         return made
 
     def _found(
@@ -165,7 +165,7 @@ class OrdinaryCode(Repeated):
             self._rest -= 1
             return self._left(NAN)
         before = self.reason in (SOONER, STAYS) and code.nest is None
-        why = self._pace.as_before([operands[each] for each in code.sources]) if before else ""
+        why = self._profitability.as_before([operands[each] for each in code.sources]) if before else ""
         if why or self._failed >= _TRIES:
             return self._left(why or self.reason)
         try:
@@ -218,7 +218,7 @@ class OrdinaryCode(Repeated):
             return found
 
     def _value(self, functions: Sequence[object], operands: Sequence[object], given: Iterated) -> object:
-        if why := self._pace.by_python(given.length):
+        if why := self._profitability.by_python(given.length):
             return self._left(why)
         displays = self._displays(functions, operands, given)
         source = given.source
@@ -240,7 +240,7 @@ class OrdinaryCode(Repeated):
         began = time.perf_counter()
         try:
             value = form.prepared.run(source, self._unlisted(displays) if form.scalars else displays)
-        except Again:
+        except DoesNotFit:
             return _NOTHING
         found = value if form.scalars is None else objects(value, form.scalars)
         form.seconds, form.again = time.perf_counter() - began, True
@@ -314,7 +314,7 @@ class OrdinaryCode(Repeated):
             return self._left(_RAISED)
         self._failed = 0
         self.taken(outcome)
-        self._pace.expect(outcome.execution.choice, given.length, _same_bits(outcome))
+        self._profitability.expect(outcome.execution.choice, given.length, _same_bits(outcome))
         self._compiled += not (outcome.execution.cached and given.length >= _MANY)
         self.reason = ""
         seconds = time.perf_counter() - began
@@ -323,7 +323,7 @@ class OrdinaryCode(Repeated):
         if sooner_again(outcome.execution.choice):  # which has no choice to make of its own again
             self.options = replace(self.options, on="parallel")
         self.keep(Form(remember(outcome, trace), ready, seconds, known, given.arrays))
-        if self._pace.stays(given.length):
+        if self._profitability.stays(given.length):
             return self._left(STAYS)
         return exact(value) if gives else value
 

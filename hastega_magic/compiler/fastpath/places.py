@@ -16,7 +16,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from hastega_magic.compiler.fastpath.clauses import Going, are_fewer, gone_through
+from hastega_magic.compiler.fastpath.clauses import ClauseRange, are_fewer, gone_through
 from hastega_magic.compiler.fastpath.objects import NotExact
 from hastega_magic.errors import BeyondInt64, NotCompilable
 from hastega_magic.interval import INT64
@@ -87,7 +87,7 @@ class PlacesOf:
                 self._lock.release()
 
     def _function(
-        self, clauses: Sequence[Going], lengths: Sequence[int], kept: bool
+        self, clauses: Sequence[ClauseRange], lengths: Sequence[int], kept: bool
     ) -> tuple[FunctionType, ast.Lambda]:
         values: list[object] = []
         form: list[tuple[str, ...]] = []
@@ -142,7 +142,7 @@ def _too_few(few: int) -> str:
     return f"there are fewer than {few} elements: Python is faster"
 
 
-def _radix(clauses: Sequence[Going], number: int) -> list[int]:
+def _radix(clauses: Sequence[ClauseRange], number: int) -> list[int]:
     """What a place is divided by, and what it is divided by then for its remainder: the number in a clause."""
     behind = 1
     for each in clauses[number + 1 :]:

@@ -8,10 +8,11 @@ from threading import Lock
 from typing import Any
 
 from hastega_magic.compiler.fastpath.arg_extremes import searched
-from hastega_magic.compiler.fastpath.guards import Display, RunGuards, given, guards_of, sources
+from hastega_magic.compiler.fastpath.guards import Display, RunGuards, given, sources
 from hastega_magic.compiler.fastpath.initial import begins, from_anywhere
+from hastega_magic.compiler.fastpath.learned_guards import guards_of
 from hastega_magic.compiler.fastpath.prepared import Prepared
-from hastega_magic.compiler.fastpath.slots import Again, as_arrays
+from hastega_magic.compiler.fastpath.slots import DoesNotFit, as_arrays
 from hastega_magic.compiler.fastpath.small_loop import (
     before,
     small_loop,
@@ -30,8 +31,11 @@ from hastega_magic.syntax.loops.build import Built
 
 
 @dataclass
-class Begun(Prepared):
-    """The same of a reduction in any order from a number on, another one in each run: it is put in at the end."""
+class PreparedFromNumber(Prepared):
+    """A prepared reduction that begins with a number, as `reduce(f, 10)`, which may be another one in each run.
+
+    The loop runs without that number, which is combined with its result. So the reduction must be one in any order.
+    """
 
     combine: Callable[[Any, Any], Any] = max
     begins: Callable[[Display], object] = itemgetter(0)
@@ -43,7 +47,7 @@ class Begun(Prepared):
         """As of every other statement."""
         begun = self.begins(displays[-1])
         if not self.fitting(begun):
-            raise Again
+            raise DoesNotFit
         return self.combine(begun, super().run(source, displays))
 
 
@@ -71,7 +75,7 @@ def prepare(
             else threaded_loop(execution, found.slots, found.loop, options, found.arrays)
         )
         combine, finds, fitting = begun
-        return Begun(
+        return PreparedFromNumber(
             found,
             ready,
             (),
@@ -140,7 +144,7 @@ def _placed(
     as_arrays(operands)
     try:
         view, tail = where.at(operands, known, given(bound))
-    except Again:
+    except DoesNotFit:
         return None
     if ready is None or tail != built.tail or (built.view is not None and view != built.view):
         return None

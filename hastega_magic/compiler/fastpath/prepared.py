@@ -18,12 +18,12 @@ from hastega_magic.compiler.fastpath.arg_extremes import OFTEN, is_sought, searc
 from hastega_magic.compiler.fastpath.given_objects import NAN, HoldsNan, exact, hands_elements_on
 from hastega_magic.compiler.fastpath.guards import Display, RunGuards, given
 from hastega_magic.compiler.fastpath.reading import Given, Whole
-from hastega_magic.compiler.fastpath.slots import Again, Number
+from hastega_magic.compiler.fastpath.slots import DoesNotFit, Number
 from hastega_magic.compiler.fastpath.small_loop import (
     Before,
+    ResultUnknown,
     SmallLoop,
     Troubled,
-    Untold,
     small_loop,
 )
 from hastega_magic.compiler.fastpath.stub import USUAL, Stub, stub
@@ -98,7 +98,7 @@ class Prepared:
     _stub: Stub | None = None
 
     def run(self, source: object, displays: Sequence[Display]) -> object:
-        """The result; Again where it must be found another way; what an element raises.
+        """The result; DoesNotFit where it must be found another way; what an element raises.
 
         HoldsNan where NaN is in it that is not the object that Python would have.
         """
@@ -136,7 +136,7 @@ class Prepared:
             for each in self.before:
                 known[each.stage] = each.small.run(operands, arguments, length, displays, known)
             return small.run(operands, arguments, length, displays, known)
-        except Untold:
+        except ResultUnknown:
             pass
         except Troubled:
             if not self.mends or len(known) < len(self.before):
@@ -204,7 +204,7 @@ class Prepared:
                 for first in _FIRST
                 if length >= _MANY_TIMES * first
             )
-        except Again:
+        except DoesNotFit:
             return False
 
     def _over_many(
@@ -272,10 +272,10 @@ class Prepared:
             ready = Ready(ran.compiled, fused, True, [loop], workspace, self.options, Trace())
             execution = execute(ready, _HERE) if here else run_compiled(ready, ran.backend)
         except (Unlike, BeyondInt64, NotCompilable):
-            raise Again from None
+            raise DoesNotFit from None
         if execution.fell_back or execution.warnings:
             if not self.mends:
-                raise Again
+                raise DoesNotFit
             if self.place is not None:
                 file, line = self.place
                 for text in execution.warnings:

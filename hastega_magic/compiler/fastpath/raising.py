@@ -10,8 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from hastega_magic.compiler.fastpath.fielded import loop_of, prepared
-from hastega_magic.compiler.fastpath.guards import Again, Display
-from hastega_magic.compiler.fastpath.in_parts import Looped, not_sources, part_of
+from hastega_magic.compiler.fastpath.guards import Display, DoesNotFit
+from hastega_magic.compiler.fastpath.in_parts import LoopPart, not_sources, part_of
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.statement import Bound
@@ -21,15 +21,15 @@ from hastega_magic.runtime.python_numbers import python_numbers
 
 @dataclass(frozen=True)
 class Raising:
-    """The loops, in their order."""
+    """Loops that compute the statement, one after the other. An element of the last one raised in an earlier run."""
 
-    loops: tuple[Looped, ...]
+    loops: tuple[LoopPart, ...]
 
     def run(self, source: object, displays: Sequence[Display]) -> object:
-        """The value; Again where it must be found another way, as if nothing had run; what an element raises."""
+        """The value; DoesNotFit where it must be found another way, as if nothing had run; what an element raises."""
         # Another object may show that it is gone through.
         if type(source) not in (list, tuple, range, np.ndarray):
-            raise Again
+            raise DoesNotFit
         value, start = source, 0
         for loop in self.loops:
             stop = start + len(loop.site.stages)
@@ -48,8 +48,8 @@ def raising_loops(bound: Bound, outcome: Outcome, options: Options, filename: st
     if ended is None or not ended.guards.renewable:
         return None
     loop_of(ended).sites = sites
-    looped = (*found, Looped(ended, last.bound.site, not_sources(last.bound.site)))
-    loops = tuple(each for each in looped if isinstance(each, Looped))
+    looped = (*found, LoopPart(ended, last.bound.site, not_sources(last.bound.site)))
+    loops = tuple(each for each in looped if isinstance(each, LoopPart))
     return Raising(loops) if len(loops) == len(looped) else None
 
 

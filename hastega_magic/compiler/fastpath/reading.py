@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from hastega_magic.compiler.execute import Execution
-from hastega_magic.compiler.fastpath.slots import Again, Number, Slot, slot_of
+from hastega_magic.compiler.fastpath.slots import DoesNotFit, Number, Slot, slot_of
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import HALVES, Workspace
 from hastega_magic.interval import INT64
@@ -48,7 +48,7 @@ class Words(Protocol):
     """A source of the loop."""
 
     def given(self, run: Given) -> tuple[int, int]:
-        """Its two words in this run; Again if it is of another kind."""
+        """Its two words in this run; DoesNotFit if it is of another kind."""
         ...
 
 
@@ -59,7 +59,7 @@ class Whole:
     slot: Slot
 
     def given(self, run: Given) -> tuple[int, int]:
-        """Its two words in this run; Again if it is of another kind."""
+        """Its two words in this run; DoesNotFit if it is of another kind."""
         return self.slot.read(run.operands[self.slot.operand], run.length, run.alive)
 
 
@@ -78,7 +78,7 @@ class Part:
     step: int = 1
 
     def given(self, run: Given) -> tuple[int, int]:
-        """Its two words in this run; Again if it is of another kind."""
+        """Its two words in this run; DoesNotFit if it is of another kind."""
         data: Any = run.operands[self.slot.operand]
         view = run.view or View(count=run.length)
         if type(data) is not range and type(data) is not np.ndarray:
@@ -89,7 +89,7 @@ class Part:
             self._look_at(first, first + (run.length - 1) * apart)
             return first, apart
         if self.stride is not None and ((apart != self.stride and run.length > 1) or not data.flags.aligned):
-            raise Again
+            raise DoesNotFit
         if self.half == "imag":
             first += data.itemsize // 2
         return first, apart
@@ -97,7 +97,7 @@ class Part:
     def _look_at(self, first: int, last: int) -> None:
         interval = self.slot.interval
         if interval is None or first not in interval or last not in interval:
-            raise Again
+            raise DoesNotFit
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class Varying:
     number: Number
 
     def given(self, run: Given) -> tuple[int, int]:
-        """Its two words in this run; Again if it is of another kind."""
+        """Its two words in this run; DoesNotFit if it is of another kind."""
         return self.number.words(run.arguments) if run.alone else self.number.alone(run.arguments, run.alive)
 
 

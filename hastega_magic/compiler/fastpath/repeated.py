@@ -18,7 +18,7 @@ from weakref import WeakValueDictionary
 from hastega_magic.compiler.adaptive import in_a_loop, kept_changing
 from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.driver import Driver
-from hastega_magic.compiler.fastpath.guards import Again, Display, given, places
+from hastega_magic.compiler.fastpath.guards import Display, DoesNotFit, given, places
 from hastega_magic.compiler.fastpath.recompilation import Recompilation
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
@@ -57,7 +57,7 @@ _IDLE = 32
 class Form:
     """One of the forms in which a pipeline ran."""
 
-    told: DeferredReport
+    deferred_report: DeferredReport
     prepared: Prepared | Fielded | InParts | None = None
     seconds: float = 0.0
     """Of its last run."""
@@ -71,7 +71,7 @@ class Form:
     @property
     def holds_data(self) -> bool:
         """Whether arrays or objects of the user's stay alive with it."""
-        return self.told.holds_data or (self.prepared is not None and self.prepared.holds_data)
+        return self.deferred_report.holds_data or (self.prepared is not None and self.prepared.holds_data)
 
 
 @dataclass
@@ -100,7 +100,7 @@ class Repeated:
     _forms: list[Form] = field(default_factory=list[Form])
     _raised: list[Prepared | Fielded | Raising] = field(default_factory=list["Prepared | Fielded | Raising"])
     """Loops of which elements have raised, and nothing else is known."""
-    _anew: Recompilation = field(default_factory=Recompilation)
+    _recompilation: Recompilation = field(default_factory=Recompilation)
     _numbers: Mapping[Where, tuple[Number, ...]] = field(default_factory=dict[Where, "tuple[Number, ...]"])
     """Those that were captured when a form was looked for."""
     _changed: frozenset[Where] = frozenset()
@@ -119,14 +119,14 @@ class Repeated:
     def run(self, source: object, displays: Sequence[Display]) -> object:
         """The value for a source and the stages' arguments; raises what Python raises."""
         self.runs += 1
-        self._anew.runs += 1
+        self._recompilation.runs += 1
         self.idle = 0
         began = self.began = time.perf_counter()
         for form in self._forms:
             if form.prepared is not None:
                 try:
                     value = form.prepared.run(source, displays)
-                except Again:
+                except DoesNotFit:
                     continue
                 form.seconds, form.again = time.perf_counter() - began, True
                 self.form = form
@@ -146,7 +146,7 @@ class Repeated:
         What it gives otherwise is found anew, and told of.
         """
         for each in self._raised:
-            with suppress(Again):
+            with suppress(DoesNotFit):
                 each.run(source, displays)
                 return
 
@@ -185,7 +185,9 @@ class Repeated:
         bound = self._bound(source, displays)
         self.look(bound)
         bound = replace(bound, varying=self.varying)
-        driver = Driver(self.options, self.filename, trace, warn_at=self.warn_at, sparing=self._anew.sparing)
+        driver = Driver(
+            self.options, self.filename, trace, warn_at=self.warn_at, sparing=self._recompilation.sparing
+        )
         began = time.perf_counter()
         try:
             outcome = with_signals(lambda: driver.run_alone(bound, source))
@@ -196,7 +198,7 @@ class Repeated:
         self.options = replace(self.options, tune=False)
         self.taken(outcome)
         found = None
-        if not self._anew.spared(outcome, seconds):
+        if not self._recompilation.spared(outcome, seconds):
             from hastega_magic.compiler.fastpath.in_parts import ready
 
             found = ready(bound, outcome, self.options, self.filename, self.warn_at)
@@ -298,7 +300,7 @@ class Repeated:
 
     def tell_of(self, form: Form, source: str, trace: Trace, quiet: bool = False) -> None:
         """The same of a run in this form."""
-        form.told.tell(source, self.options, trace, *self.changing(), quiet=quiet)
+        form.deferred_report.tell(source, self.options, trace, *self.changing(), quiet=quiet)
         often, first = f"{self.runs} times", "first run in this form"
         if self.runs <= 1:
             often, first = "in this form before", "first run"

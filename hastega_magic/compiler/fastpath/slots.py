@@ -27,8 +27,8 @@ from hastega_magic.syntax.closures.numbers import counted
 from hastega_magic.types import FLOAT, FLOAT32, FLOAT64, INT, ScalarType
 
 
-class Again(Exception):
-    """It does not fit, or something came up: the statement is to be run as for the first time."""
+class DoesNotFit(Exception):
+    """What is known of an earlier run is of no use for this one: the statement is to be run as for the first time."""
 
 
 @dataclass
@@ -45,7 +45,7 @@ class Slot:
     """Where they are read to."""
 
     def length(self, data: Any) -> int:
-        """The number of elements; Again if the object is of another kind."""
+        """The number of elements; DoesNotFit if the object is of another kind."""
         if type(data) is Field:
             return self._of_field(data)
         if self.intake is not None:
@@ -55,41 +55,41 @@ class Slot:
                 or not (head := data[:1])
                 or type(head[0]) is not self.intake.type
             ):
-                raise Again
+                raise DoesNotFit
             return len(data)
         kind, storage = self.source.kind, self.source.storage
         if kind == "array":
             if type(data) is not np.ndarray or data.ndim != 1:
-                raise Again
+                raise DoesNotFit
             array: AnyArray = data
             flags = array.flags
             dense = flags.c_contiguous and flags.aligned
             layout = self.source.layout
             other = layout == "turned" and not (flags.aligned and array.strides[0] == -array.itemsize)
             if other or array.dtype != self._dtype or dense != (layout == "dense"):
-                raise Again
+                raise DoesNotFit
             return len(array)
         if kind == "range":
             if type(data) is not range or not data or self.interval is None:
-                raise Again
+                raise DoesNotFit
             first, last = data[0], data[-1]
             if first > last:
                 first, last = last, first
             lo, hi = self.interval.lo, self.interval.hi
             if (lo is not None and first < lo) or (hi is not None and last > hi) or abs(data.step) >= 1 << 62:
-                raise Again
+                raise DoesNotFit
             return len(data)
         if kind == "list":
             if type(data) not in _SEQUENCES or not data:
-                raise Again
+                raise DoesNotFit
             if set(map(type, data)) != {TYPES.get(storage.name if storage else "")}:
-                raise Again
+                raise DoesNotFit
             return len(data)
-        raise Again
+        raise DoesNotFit
 
     def _of_field(self, field: Field) -> int:
         if self.reader is None or type(field[0]) is not self.reader.type:
-            raise Again
+            raise DoesNotFit
         return len(field)
 
     def now(self, data: Any, workspace: Workspace) -> Source:
@@ -112,12 +112,12 @@ class Slot:
     def read(self, data: Any, length: int, alive: list[object]) -> tuple[int, int]:
         """Address and stride, or start and step, of the first `length` elements of an operand, or of a part of one.
 
-        Again if they are of another kind. Those of lists stay until the next call, others as long as what is put into
-        `alive`.
+        DoesNotFit if they are of another kind. Those of lists stay until the next call, others as long as what is put
+        into `alive`.
         """
         if length <= SHORT and self.intake is not None and type(data) is not Field:
             if not self.intake.read(data, length):
-                raise Again
+                raise DoesNotFit
             return self.intake.address, self.intake.size
         if type(data) is range or type(data) is np.ndarray:
             return words_of(data)
@@ -125,14 +125,14 @@ class Slot:
         if self.reader is not None:
             array = np.empty(length, self.source.storage.name)
             if not read(data, self.reader.type, array):
-                raise Again
+                raise DoesNotFit
         else:
             try:
                 array = np.array(data, self.source.storage.name)
             except OverflowError:
-                raise Again from None
+                raise DoesNotFit from None
             if len(array) < length:  # another thread has made it shorter
-                raise Again
+                raise DoesNotFit
         alive.append(array)
         return array.ctypes.data, array.itemsize
 
@@ -154,7 +154,7 @@ class Number:
     free: Free | None = None
 
     def words(self, arguments: Sequence[object]) -> tuple[int, int]:
-        """Its address, and that it is the same for all elements; Again if it is of another kind."""
+        """Its address, and that it is the same for all elements; DoesNotFit if it is of another kind."""
         self.room.value = self.value(arguments)
         return ctypes.addressof(self.room), 0
 
@@ -165,11 +165,11 @@ class Number:
         return ctypes.addressof(room), 0
 
     def value(self, arguments: Sequence[object]) -> Any:
-        """What it is; Again if it is of another kind."""
+        """What it is; DoesNotFit if it is of another kind."""
         assert self.free is not None
         value = self.free.read(arguments)
         if not self._holds(value):
-            raise Again
+            raise DoesNotFit
         return getattr(value, self.part) if self.part else counted(value)
 
     def now(self, source: Source, arguments: Sequence[object], length: int, workspace: Workspace) -> Source:
@@ -284,5 +284,5 @@ def equal_ranges(a: object, b: object) -> bool:
 
 
 __all__ = [
-    "Again", "Number", "Slot", "as_arrays", "equal_ranges", "numbers_of", "owners_of", "slot_of", "slots_of",
+    "DoesNotFit", "Number", "Slot", "as_arrays", "equal_ranges", "numbers_of", "owners_of", "slot_of", "slots_of",
 ]  # fmt: skip

@@ -15,7 +15,7 @@ from hastega_magic.compiler.fastpath.direct_result import DirectResult, Gather
 from hastega_magic.compiler.fastpath.gathering import gathering
 from hastega_magic.compiler.fastpath.guards import Display, sources
 from hastega_magic.compiler.fastpath.reading import Given, Words, readings
-from hastega_magic.compiler.fastpath.slots import Again, Number, owners_of
+from hastega_magic.compiler.fastpath.slots import DoesNotFit, Number, owners_of
 from hastega_magic.compiler.fastpath.tables import Varied
 from hastega_magic.compiler.fastpath.views import ViewRule, view_rule
 from hastega_magic.compiler.fastpath.wide_products import Beyond, product_beyond
@@ -26,19 +26,19 @@ from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.ir import abi
 from hastega_magic.records import changed, dataclass
 from hastega_magic.runtime.cpu import Program
-from hastega_magic.runtime.cpu.direct import MOST, Direct
+from hastega_magic.runtime.cpu.direct import MOST, DirectCall
 from hastega_magic.syntax.closures.captured import Free
 from hastega_magic.trace import Trace
 
 NOTHING: Mapping[int, object] = {}
 
 
-class Troubled(Again):
-    """The loop is for these elements, of which one raises, or leaves 64 bits."""
+class Troubled(DoesNotFit):
+    """The loop fits these elements, but one of them raises an exception, or needs more than 64 bits."""
 
 
-class Untold(Again):
-    """The loop is for these elements, but what it left does not tell its value, or it runs already."""
+class ResultUnknown(DoesNotFit):
+    """The loop fits these elements, but cannot give the value: its memory is in use, or what it left is not enough."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class SmallLoop:
     """The loop. `view_rule`: where it does not use the first elements of all sources."""
 
     words: tuple[Words, ...]
-    direct: Direct
+    direct: DirectCall
     gather: Gather
     view_rule: ViewRule | None = None
     tailed: bool = False
@@ -64,7 +64,7 @@ class SmallLoop:
         displays: Sequence[Display],
         known: Mapping[int, object] = NOTHING,
     ) -> object:
-        """The value of at most `MOST` elements; Again where the loop is not for them; what an element raises.
+        """The value of at most `MOST` elements; DoesNotFit where the loop is not for them; what an element raises.
 
         `known`: what the loops found that went before.
         """
@@ -73,10 +73,10 @@ class SmallLoop:
             view, tail = self.view_rule.at(operands, known, arguments)
             length = view.count or 0
             if length > MOST or bool(tail) != self.tailed:
-                raise Again
+                raise DoesNotFit
         direct = self.direct
         if not direct.lock.acquire(blocking=False):
-            raise Untold
+            raise ResultUnknown
         try:
             run = Given(operands, arguments, length, view, known, [])
             words: list[int] = []
@@ -88,8 +88,8 @@ class SmallLoop:
             if arrays is not None:
                 try:
                     return self.gather(DirectResult(direct, arrays, operands, displays, view, tail))
-                except Again:
-                    raise Untold from None
+                except DoesNotFit:
+                    raise ResultUnknown from None
         finally:
             direct.lock.release()
         found = None if self.beyond is None else self.beyond(operands[0], length, view)
@@ -121,14 +121,14 @@ def small_loop(
     # A loop of an element's own may take any time, and has to be interrupted: not on this thread.
     if abi.layout(body.kernel).turns:
         return None
-    direct = Direct(body.kernel, body.program, execution.job.tables, lock)
+    direct = DirectCall(body.kernel, body.program, execution.job.tables, lock)
     beyond = product_beyond(execution, options, loop)
     return SmallLoop(words, direct, gather, where, bool(loop.built.tail), arrays, beyond)
 
 
 @dataclass(frozen=True)
 class Before:
-    """A loop that goes before the others, for the stage of this number."""
+    """A loop that runs first, to find what the stage of this number needs, as a mean or where `take_while` ends."""
 
     stage: int
     small: SmallLoop
@@ -175,4 +175,4 @@ def before(
     return None
 
 
-__all__ = ["NOTHING", "Before", "SmallLoop", "Troubled", "Untold", "before", "small_loop"]
+__all__ = ["NOTHING", "Before", "ResultUnknown", "SmallLoop", "Troubled", "before", "small_loop"]

@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import field
 
 from hastega_magic.compiler.choice.schedule_store import something
-from hastega_magic.compiler.fastpath.group_cache import CachedGroup, Expected, Matched, together
-from hastega_magic.compiler.fastpath.guards import Again, RunGuards, guards_of
+from hastega_magic.compiler.fastpath.group_cache import CachedGroup, Expected, Matched, cached_group
+from hastega_magic.compiler.fastpath.guards import DoesNotFit, RunGuards
+from hastega_magic.compiler.fastpath.learned_guards import guards_of
 from hastega_magic.compiler.loops import still_cached
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Group, Outcome
@@ -76,7 +77,7 @@ class StatementCache:
         try:
             operands, arguments, _ = found.fitting(bound.source, displays)
             loop, fused = found.over(operands, arguments, bound, workspace)
-        except (Again, NullsError):
+        except (DoesNotFit, NullsError):
             return known.missed()
         known.misses = 0
         return Group(workspace, [loop], (found.execution.compiled, fused))
@@ -93,7 +94,7 @@ class StatementCache:
             return None
         try:
             found = expected.next(bound, workspace, producer)
-        except (Again, NullsError):
+        except (DoesNotFit, NullsError):
             return known.missed()
         if found.expected.compiled is not None:
             known.misses = 0
@@ -118,7 +119,7 @@ class StatementCache:
             return
         known = known or self._known.put(bound.site.id, _Known(options, None))
         if len(outcome.bounds) > 1:
-            known.options, known.group = options, together(outcome)
+            known.options, known.group = options, cached_group(outcome)
         else:
             found = None if bound.varying else guards_of(bound, outcome)
             if found is not None and _keepable(found):

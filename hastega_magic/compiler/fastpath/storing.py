@@ -1,4 +1,4 @@
-"""Elements that a directly called loop stored, made a statement's value."""
+"""From the elements that a directly called loop (`cpu/direct.py`) stored to the value that the statement gives."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from hastega_magic.compiler.fastpath.direct_result import DirectResult, Gather
-from hastega_magic.compiler.fastpath.slots import Again
+from hastega_magic.compiler.fastpath.slots import DoesNotFit
 from hastega_magic.compiler.python.recover import assembled, nested
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.ir.expr import Expr, Value
@@ -72,15 +72,15 @@ def _assembled(output: Output, loop: Loop, left: DirectResult) -> object:
     built = changed(loop.built, view=left.view, tail=left.tail)
     now = changed(loop, source=left.operands[0], stages=stages, built=built)
     if output.sink.kind in ("first", "last") and not len(left.arrays[0]):
-        raise Again
+        raise DoesNotFit
     if left.tail and loop.built.numpys:  # which Python computes from arrays that may be others now
-        raise Again
+        raise DoesNotFit
     return assembled(output, left.arrays, now)
 
 
 def _only(array: AnyArray) -> Any:
     if not len(array):
-        raise Again
+        raise DoesNotFit
     return array[0]
 
 

@@ -15,7 +15,7 @@ from types import CodeType
 from hastega_magic.compiler.fastpath.direct_result import DirectResult
 from hastega_magic.compiler.fastpath.guards import Display, RunGuards
 from hastega_magic.compiler.fastpath.reading import Given, Varying, Whole
-from hastega_magic.compiler.fastpath.slots import Again, Number, Slot, equal_ranges
+from hastega_magic.compiler.fastpath.slots import DoesNotFit, Number, Slot, equal_ranges
 from hastega_magic.compiler.fastpath.small_loop import NOTHING, Before, SmallLoop
 from hastega_magic.runtime.cpu.direct import MOST
 from hastega_magic.runtime.objects.lists import SHORT
@@ -53,7 +53,7 @@ class _Text:
         names = {
             **self.names,
             "USUAL": USUAL,
-            "Again": Again,
+            "DoesNotFit": DoesNotFit,
             "DirectResult": DirectResult,
             "__name__": __name__,
         }
@@ -94,7 +94,7 @@ def stub(
     left = f"DirectResult({text.name(small.direct)}, arrays, sources, displays, view, tail)"
     text.add(3, f"return {text.name(small.gather)}({left})")
     text.add(2, "finally:", f"    {text.name(small.direct.lock.release)}()")
-    text.add(1, "except Again:", "    return USUAL")
+    text.add(1, "except DoesNotFit:", "    return USUAL")
     return text.made()
 
 

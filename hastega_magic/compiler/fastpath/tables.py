@@ -11,11 +11,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from hastega_magic.compiler.fastpath.slots import Again
+from hastega_magic.compiler.fastpath.slots import DoesNotFit
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import NotCompilable
 from hastega_magic.records import dataclass
-from hastega_magic.runtime.cpu.direct import Direct
+from hastega_magic.runtime.cpu.direct import DirectCall
 from hastega_magic.runtime.objects import lists
 from hastega_magic.runtime.sources import AnyArray
 from hastega_magic.runtime.tables import TableColumn, described_table
@@ -32,19 +32,19 @@ class Varied:
     reads: tuple[Callable[[Sequence[Any]], Any], ...]
 
     def now(self, arguments: Sequence[object]) -> AnyArray:
-        """The array of this run; Again if it is of another kind, or the variables hold several."""
+        """The array of this run; DoesNotFit if it is of another kind, or the variables hold several."""
         array = self.reads[0](arguments)
         if type(array) is not np.ndarray or array.dtype != self.dtype or array.shape != self.shape:
-            raise Again
+            raise DoesNotFit
         flags = array.flags
         if not (flags.c_contiguous and flags.aligned):
-            raise Again
+            raise DoesNotFit
         for read in self.reads[1:]:
             if read(arguments) is not array:
-                raise Again
+                raise DoesNotFit
         return array
 
-    def enter(self, direct: Direct, arguments: Sequence[object]) -> None:
+    def enter(self, direct: DirectCall, arguments: Sequence[object]) -> None:
         """Have a loop, whose lock is held, read that of this run."""
         direct.reads(self.slot, self.now(arguments))
 
@@ -56,14 +56,14 @@ class VariedList(Varied):
     intake: lists.Intake
 
     def now(self, arguments: Sequence[object]) -> AnyArray:
-        """Its numbers in this run; Again if they are of another kind, or the variables hold several."""
+        """Its numbers in this run; DoesNotFit if they are of another kind, or the variables hold several."""
         data = self.held(arguments)
         array = np.empty(len(data), self.dtype)
         if not data or not lists.read(data, self.intake.type, array):
-            raise Again
+            raise DoesNotFit
         return array
 
-    def enter(self, direct: Direct, arguments: Sequence[object]) -> None:
+    def enter(self, direct: DirectCall, arguments: Sequence[object]) -> None:
         """Have a loop, whose lock is held, read those of this run, in memory that is kept if they are few."""
         data, intake = self.held(arguments), self.intake
         count = len(data)
@@ -72,16 +72,16 @@ class VariedList(Varied):
         elif intake.read(data, count):
             direct.points(self.slot, intake.address, intake.size, count)
         else:
-            raise Again
+            raise DoesNotFit
 
     def held(self, arguments: Sequence[object]) -> list[object]:
         """The list of this run."""
         data = self.reads[0](arguments)
         if type(data) is not list:
-            raise Again
+            raise DoesNotFit
         for read in self.reads[1:]:
             if read(arguments) is not data:
-                raise Again
+                raise DoesNotFit
         return cast("list[object]", data)
 
 
@@ -131,9 +131,9 @@ def tables_now(
         try:
             found = described_table(data, now[each.slot].table.name)
         except NotCompilable:
-            raise Again from None
+            raise DoesNotFit from None
         if found.data.dtype != each.dtype:
-            raise Again
+            raise DoesNotFit
         now[each.slot] = found
     return now
 

@@ -16,7 +16,7 @@ from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.fastpath.extremes import Extreme, extreme_of
 from hastega_magic.compiler.fastpath.guards import Display
 from hastega_magic.compiler.fastpath.reading import Given, Words
-from hastega_magic.compiler.fastpath.slots import Again, Slot
+from hastega_magic.compiler.fastpath.slots import DoesNotFit, Slot
 from hastega_magic.compiler.fastpath.tables import Varied
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.python.recover import Recovery
@@ -32,7 +32,7 @@ from hastega_magic.records import cached_property, dataclass
 from hastega_magic.runtime.buffers import trim
 from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.cpu.pool import rouse
-from hastega_magic.runtime.cpu.threaded import Spread, is_brief, take
+from hastega_magic.runtime.cpu.threaded import ThreadedCall, is_brief, take
 from hastega_magic.runtime.loop_result import LoopResult
 from hastega_magic.runtime.python import in_dtype
 from hastega_magic.types import FLOAT32, Composite
@@ -43,7 +43,7 @@ _OFTEN = 3
 _NOTHING: Mapping[int, object] = {}
 
 Finish = Callable[[LoopResult, Sequence[Any], Sequence[Display]], object]
-"""From what the loop left, the sources and the stages to the statement's value; Again where another way finds it."""
+"""From what the loop left, the sources and the stages to the value; DoesNotFit where another way finds it."""
 
 
 class Ran(NamedTuple):
@@ -67,7 +67,7 @@ class ThreadedLoop:
     _program: Program | None = None
     """Of the variant, where it can be run so."""
     _plan: abi.Layout | None = None
-    _kept: dict[int, Spread] = field(default_factory=dict[int, Spread])
+    _kept: dict[int, ThreadedCall] = field(default_factory=dict[int, ThreadedCall])
     """Words of its runs: where they hold captured arrays, of this statement alone; otherwise of its program."""
     _missed: int = 0
     _helped: int = 0
@@ -122,7 +122,7 @@ class ThreadedLoop:
                 self._missed = 0
                 try:
                     return Ran(self.finish(result, operands, displays), result)
-                except Again:
+                except DoesNotFit:
                     return None
         finally:
             kept[threads] = spread
@@ -184,7 +184,7 @@ def _finish(
     def reduction(result: LoopResult, *_: object) -> object:
         found = Recovery(loop, nothing, (), result, options).reduction(output, folds)
         if is_doubtful(output, found):
-            raise Again
+            raise DoesNotFit
         return found
 
     nothing = Workspace("")  # is left to Python
@@ -213,7 +213,7 @@ def _float_sum(result: LoopResult, *_: object) -> int | float:
 def _mean(weights: Sequence[int], result: LoopResult, *_: object) -> float:
     *totals, count = result.totals
     if not count:
-        raise Again
+        raise DoesNotFit
     return sum(map(mul, weights, totals)) / count
 
 

@@ -19,13 +19,12 @@ import numpy as np
 
 from hastega_magic.compiler.fastpath.objects import NotExact
 from hastega_magic.runtime.python_calls import OF_MATH
+from hastega_magic.syntax.closures.contained import NUMBERS
 from hastega_magic.syntax.ordinary.parts import Ordinary
 from hastega_magic.syntax.ordinary.trailing import Root
 
 _OF_PYTHON = frozenset({dict, list, tuple, set, frozenset, str, bytes, int, float, complex, bool})
 """Types, and their objects, whose attributes are read unnoticed."""
-
-_NUMBERS = frozenset({bool, int, float})
 
 _ITEMS = _OF_PYTHON | {range, array.array, bytearray, np.ndarray}
 
@@ -34,7 +33,7 @@ _READING = frozenset({"get", "index", "count", "__getitem__", "__contains__"})
 
 _FUNCTIONS = (abs, bool, complex, divmod, float, int, len, max, min, operator.neg, pow, repr, round, str)
 
-_KEPT = _NUMBERS | {
+_KEPT = NUMBERS | {
     FunctionType, BuiltinFunctionType, MemberDescriptorType, MethodDescriptorType, staticmethod, classmethod,
 }  # fmt: skip
 """What classes hold, of which reading runs none of the user's code."""
@@ -67,7 +66,7 @@ def _harmless(found: Any, root: Root) -> bool:
         value = known[root.attribute]
     match root.kind:
         case "number":
-            return type(value) in _NUMBERS
+            return type(value) in NUMBERS
         case "items":
             return type(value) in _ITEMS
         case "function":

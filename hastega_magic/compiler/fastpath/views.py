@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, cast
 
 from hastega_magic.compiler.fastpath.guards import BESIDE
-from hastega_magic.compiler.fastpath.slots import Again
+from hastega_magic.compiler.fastpath.slots import DoesNotFit
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.closures.captured import Free
@@ -42,12 +42,12 @@ class _Step:
     least: int = 0
 
     def size(self, arguments: Sequence[object]) -> int:
-        """The number of elements that it is given; Again for one that it may not be."""
+        """The number of elements that it is given; DoesNotFit for one that it may not be."""
         if self.read is None:
             return self.given
         found = self.read(arguments)
         if type(found) is not int or found < self.least:
-            raise Again
+            raise DoesNotFit
         return min(found, sys.maxsize)
 
 
@@ -60,7 +60,7 @@ class ViewRule:
     def at(
         self, operands: Sequence[Any], known: Mapping[int, object], arguments: Sequence[object]
     ) -> tuple[View, int]:
-        """The elements that the loop uses, and how many are left for a shorter chunk; Again where there are none.
+        """The elements that the loop uses, and how many are left for a shorter chunk; DoesNotFit where there are none.
 
         `known`: by stage number what other loops gave. `arguments`: those of the stages that are no sources.
         """
@@ -69,11 +69,11 @@ class ViewRule:
             match step.name:
                 case "zip":
                     if (view.start, view.step) != (0, 1):
-                        raise Again  # the others begin at their own start
+                        raise DoesNotFit  # the others begin at their own start
                     view = view.at_most(min(len(operands[each]) for each in step.operands))
                 case "dot":
                     if view.count != len(operands[step.operands[0]]):
-                        raise Again
+                        raise DoesNotFit
                 case "take":
                     view = view.at_most(step.size(arguments))
                 case "drop":
@@ -89,7 +89,7 @@ class ViewRule:
                 case _:
                     view = _found(view, step, cast("int | None", known.get(step.number)))
         if not view.count:
-            raise Again
+            raise DoesNotFit
         return view, tail
 
 

@@ -1,4 +1,4 @@
-"""Products of a source's own ints that leave 128 bits: of the elements themselves, without the way of every loop."""
+"""`xs |> prod` where the product needs more than 128 bits: multiplied here from the elements, without a full run."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def point(error: BaseException, bound: Bound, text: str) -> None:
     """
     if isinstance(error, TypeError):
         for doubt in bound.site.doubts:
-            error.add_note(f"hastega: {doubt}")
+            error.add_note(f"hastega: {doubt.sentence}")
     found = _found(error, bound)
     if found is None:
         return

@@ -148,13 +148,13 @@ def _of_source(source: Any) -> AnyArray | None:
     try:
         return _array(Workspace("<empty>").source(source).structure)
     except NotCompilable:
-        elements: list[object] = []
+        elements: Sequence[object] = ()
         if type(source) in _SEQUENCES:
-            elements = list(source)
+            elements = source
         elif type(source) is np.ndarray and source.dtype.names:
             elements = np.zeros(1, source.dtype).tolist()
         found = python.as_result(elements)
-        return found[:0] if elements and not found.dtype.hasobject else None
+        return np.empty(0, found.dtype) if elements and not found.dtype.hasobject else None
 
 
 def _stored(pipeline: Pipeline) -> object:

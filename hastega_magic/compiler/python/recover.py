@@ -40,6 +40,9 @@ from hastega_magic.types import FLOAT32, Complex, Either
 if TYPE_CHECKING:
     from hastega_magic.compiler.python.elements import Element, Elements, Kept
 
+_IN_A_TREE = frozenset({"sum", "reduce_add", "mean", "prod", "reduce_mul", "var", "std"})
+"""Sinks whose floats are combined in the reduction tree, those of Python's blocks too."""
+
 _PRODUCT_BITS = 126
 """Products of so many bits need no Python."""
 
@@ -227,19 +230,23 @@ class Recovery:
         initial = self.loop.built.initial
         mine = Combined(kind, initial)
         for number, kept in blocks:
-            counts[number] = 0
-            if kind in ("sum", "reduce_add", "mean", "prod", "reduce_mul", "var", "std") and type_.is_float:
-                counts[number] = len(kept.values)
-                partials[number] = self._float_partial(kind, kept)
-            else:
-                partials[number] = 0
-                if kind in ("prod", "reduce_mul"):
-                    partials[number, -1] = 1
-                mine.take(kept.values)
+            if kind in _IN_A_TREE and type_.is_float:
+                counts[number], partials[number] = len(kept.values), self._float_partial(kind, kept)
+                continue
+            counts[number], partials[number] = 0, 0
+            if kind in ("prod", "reduce_mul"):
+                partials[number, -1] = 1
+            mine.take(kept.values)
         if mine.count:
             if is_product(output) and isinstance(mine.value, int) and mine.value.bit_length() > _PRODUCT_BITS:
                 self.overflowed = True
             return self._combined(kind, partials, counts, mine, output)
+        return self._folded(output, partials, counts)
+
+    def _folded(self, output: Output, partials: AnyArray, counts: AnyArray) -> object:
+        """What the partial results of all blocks, and what the sink begins with, come to."""
+        kind, type_ = output.sink.kind, flatten(output.value)[0].type
+        initial, weights = self.loop.built.initial, output.weights
         if kind.startswith("reduce_") and not counts.sum():
             return initial[0] if initial else functools.reduce(COMBINE[kind], ())
         found: Any = results.fold(kind, type_, partials, counts, weights)

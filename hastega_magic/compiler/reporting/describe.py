@@ -12,7 +12,7 @@ from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.reporting.aborted import integers_of, run_of
 from hastega_magic.compiler.reporting.checks import checked
-from hastega_magic.compiler.reporting.ineffective import narrowed, told, unheeded
+from hastega_magic.compiler.reporting.ineffective import narrowed, options_with_verb, unheeded
 from hastega_magic.compiler.reporting.instructions import mix
 from hastega_magic.compiler.reporting.stacked import LoopTexts, stacked
 from hastega_magic.compiler.sources.long_ranges import count_of
@@ -79,7 +79,7 @@ def describe_run(execution: Execution, options: Options, loops: int, trace: Trac
     trace.add("run", **run_of(execution, loops))
     unused = unheeded(options)
     if unused:
-        said = told(unused, "changes", "change")
+        said = options_with_verb(unused, "changes", "change")
         trace.add("warning", text=f"{said} nothing with --on {options.on}.")
     if fewer := narrowed(options.width, execution.backend.target):
         trace.add("warning", text=fewer)
@@ -98,7 +98,7 @@ def describe_uncompiled(backend: str, source: object, options: Options, trace: T
     if options.repeat > 1:
         unused, once = ("--repeat", *unused), ", once"
     if unused:
-        said = told(unused, "is", "are")
+        said = options_with_verb(unused, "is", "are")
         trace.add("warning", text=f"{said} for compiled loops: {device} computed it{once}.")
     if options.tune and "--tune" not in unused:
         trace.add("option", text=f"--tune: there was nothing to tune, for {device} computed it.")
@@ -115,7 +115,7 @@ def describe_group(bounds: Sequence[Bound], trace: Trace) -> None:
     ]
     span = [first.line, first.col, last.end_line, last.end_col]
     trace.add("group", name=", ".join(bound.name for bound in bounds), span=span, stages=stages)
-    for sentence in dict.fromkeys(each for bound in bounds for each in bound.site.doubts):
+    for sentence in dict.fromkeys(each.sentence for bound in bounds for each in bound.site.doubts):
         trace.add("warning", text=sentence)
 
 
@@ -157,7 +157,7 @@ def _why(execution: Execution, options: Options) -> list[str]:
     variants = execution.compiled.variants
     body = variants.bodies[execution.compiled.first]
     carries = execution.compiled.checks_carried and options.int_mode != "wrap"
-    sentences = scan_values.told(execution.fused.outputs, options.int_mode)
+    sentences = scan_values.report_notes(execution.fused.outputs, options.int_mode)
     if not execution.compiled.fused.computes_integers:
         pass  # nothing is computed with integers
     elif options.int_mode == "wrap":

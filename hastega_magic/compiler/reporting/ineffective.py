@@ -49,9 +49,9 @@ def narrowed(width: int, target: Target) -> str:
     return f"--width {width}: {target.cpu} has vectors of {units.plural(lanes, 'lane')} at most, and the loop these."
 
 
-def told(options: Sequence[str], one: str, several: str) -> str:
+def options_with_verb(options: Sequence[str], one: str, several: str) -> str:
     """The options in a row, with the verb for one or for several."""
     return f"{units.listed(options)} {one if len(options) == 1 else several}"
 
 
-__all__ = ["narrowed", "told", "unheeded"]
+__all__ = ["narrowed", "options_with_verb", "unheeded"]

@@ -48,7 +48,7 @@ def in_chunks(driver: Driver, run: StatementRun, source: Iterator[object]) -> No
         driver.pictures.loop(drawing.loop, execution)
     if drawing.warned is not None:
         driver.warn(drawing.warned, run.bound)
-    driver.trace.add("why", text=drawing.told(why))
+    driver.trace.add("why", text=drawing.report_note(why))
     run.goes_on(value, [])
 
 

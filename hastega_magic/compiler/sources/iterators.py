@@ -246,7 +246,7 @@ class Drawing:
         """Put the chunk's elements behind what is found, one after the other."""
         found[:] = [python.apply(sink, itertools.chain(found, self._mapped(self._objects())))]
 
-    def told(self, why: str) -> str:
+    def report_note(self, why: str) -> str:
         """What a report says of it. `why`: why Python computed the rest."""
         text = f"The source is an iterator: {self.elements} elements were drawn in {self.chunks} chunks"
         return f"{text}; Python computed the rest: {why}." if why else f"{text}, each computed by the loop."

@@ -24,7 +24,7 @@ from hastega_magic.compiler.run import settled
 from hastega_magic.compiler.sources.places import over_fields
 from hastega_magic.compiler.statement import Loop, element_structure
 from hastega_magic.compiler.streaming.cutting import cut_of, is_named, steps_over
-from hastega_magic.compiler.streaming.ends import (
+from hastega_magic.compiler.streaming.stream_results import (
     end,
     ends,
     in_type_of,

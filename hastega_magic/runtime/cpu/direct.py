@@ -16,8 +16,8 @@ import numpy as np
 from hastega_magic.ir import abi
 from hastega_magic.ir.kernel import Kernel
 from hastega_magic.ir.schedule import BLOCK
-from hastega_magic.runtime.addresses import table_words
 from hastega_magic.runtime.cpu import Program
+from hastega_magic.runtime.cpu.call_words import CallWords
 from hastega_magic.runtime.sources import AnyArray
 from hastega_magic.runtime.tables import TableColumn
 from hastega_magic.types import RESULT_STORAGE
@@ -28,22 +28,18 @@ MOST_BLOCKS = 16
 MOST = MOST_BLOCKS * BLOCK
 
 
-class Direct:
+class DirectCall(CallWords):
     """One variant of a loop. Not for two threads at once: whoever runs it holds its `lock`, which others may share."""
 
     def __init__(
         self, kernel: Kernel, program: Program, tables: Sequence[TableColumn], lock: Lock | None = None
     ) -> None:
         plan = abi.layout(kernel)
+        super().__init__(plan, tables)
         self._groups = plan.group_count
         self.lock = lock or Lock()
         self._program = program  # its code must stay, too
         self._function = program.function
-        self._words = (ctypes.c_int64 * plan.words)()
-        self._tables = [table.data for table in tables]  # their memory must stay
-        self._plan = plan
-        for slot, table in enumerate(self._tables):
-            self._words[plan.table(slot) : plan.table(slot + 1)] = table_words(table)
         self._status = (ctypes.c_uint8 * MOST_BLOCKS)()
         self._shared = (ctypes.c_int64 * plan.shared_words)()
         self._state = memoryview(self._shared).cast("B")
@@ -73,13 +69,6 @@ class Direct:
     def runs(self, program: object) -> bool:
         """Whether that is its code."""
         return self._program is program
-
-    def reads(self, slot: int, table: AnyArray) -> None:
-        """The captured array of this slot, contiguous, from now on."""
-        if self._tables[slot] is not table or table.flags.owndata:  # `resize` may have moved it
-            place = self._plan.table(slot)
-            self._words[place : place + 3] = table_words(table)
-            self._tables[slot] = table
 
     def points(self, slot: int, address: int, size: int, count: int) -> None:
         """So many elements of a size, in memory that stays, are the captured array of this slot from now on."""
@@ -117,4 +106,4 @@ class Direct:
         return [np.ctypeslib.as_array(each).reshape(MOST_BLOCKS, -1)[: self.blocks] for each in self.partials]
 
 
-__all__ = ["MOST", "Direct"]
+__all__ = ["MOST", "DirectCall"]

@@ -17,14 +17,15 @@ from hastega_magic.ir import abi
 from hastega_magic.ir.kernel import Kernel
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.runtime import threads
-from hastega_magic.runtime.addresses import address_of, table_words, words_of
+from hastega_magic.runtime.addresses import address_of, words_of
 from hastega_magic.runtime.buffers import fresh_bytes, needs_fresh
 from hastega_magic.runtime.cpu import Program
+from hastega_magic.runtime.cpu.call_words import CallWords
 from hastega_magic.runtime.cpu.launch import make, scratch_of
 from hastega_magic.runtime.cpu.pool import Call
 from hastega_magic.runtime.cpu.traversal import backwards
 from hastega_magic.runtime.loop_result import LoopResult, room
-from hastega_magic.runtime.sources import AnyArray, Column
+from hastega_magic.runtime.sources import Column
 from hastega_magic.runtime.tables import TableColumn
 from hastega_magic.types import RESULT_STORAGE
 
@@ -32,20 +33,16 @@ if TYPE_CHECKING:
     from hastega_magic.runtime.cpu.folding import Totals
 
 
-class Spread:
+class ThreadedCall(CallWords):
     """One variant of a loop without turns. Not for two threads at once (`take`)."""
 
     def __init__(
         self, plan: abi.Layout, program: Program, tables: Sequence[TableColumn], thread_count: int
     ) -> None:
-        self._plan = plan
+        super().__init__(plan, tables)
         self._program = program
         self._threads = thread_count
-        self._tables = [table.data for table in tables]  # their memory must stay
-        self._words = (ctypes.c_int64 * plan.words)()
         self._address = ctypes.c_void_p(ctypes.addressof(self._words))
-        for slot, table in enumerate(self._tables):
-            self._words[plan.table(slot) : plan.table(slot + 1)] = table_words(table)
         self._first_source = plan.source(0)
         self._shared = (ctypes.c_int64 * plan.shared_words)()
         self._words[abi.SHARED] = ctypes.addressof(self._shared)
@@ -60,13 +57,6 @@ class Spread:
         """Threads of a crew that the last run called."""
         self.whole = False
         """Whether the last run computed every block."""
-
-    def reads(self, slot: int, table: AnyArray) -> None:
-        """The captured array of this slot, contiguous, from now on."""
-        if self._tables[slot] is not table or table.flags.owndata:  # `resize` may have moved it
-            place = self._plan.table(slot)
-            self._words[place : place + 3] = table_words(table)
-            self._tables[slot] = table
 
     def run(
         self, operands: Sequence[int], length: int, *, again: bool = False, sums: Sequence[int] = ()
@@ -155,17 +145,17 @@ def is_brief(plan: abi.Layout, program: Program, length: int, thread_count: int)
 
 
 def take(
-    kept: dict[int, Spread],
+    kept: dict[int, ThreadedCall],
     plan: abi.Layout,
     program: Program,
     tables: Sequence[TableColumn],
     thread_count: int,
-) -> Spread:
+) -> ThreadedCall:
     """The words that are kept, by the number of threads, for whoever comes first, who is to put them back.
 
     An interrupt in between loses them, and the next one to come makes others; a lock would stay taken.
     """
-    return kept.pop(thread_count, None) or Spread(plan, program, tables, thread_count)
+    return kept.pop(thread_count, None) or ThreadedCall(plan, program, tables, thread_count)
 
 
 def soon(
@@ -184,4 +174,4 @@ def soon(
         program.kept[thread_count] = spread
 
 
-__all__ = ["Spread", "is_brief", "soon", "take"]
+__all__ = ["ThreadedCall", "is_brief", "soon", "take"]

@@ -15,9 +15,8 @@ from hastega_magic.ir.device import ENTRY, GROUP, bus_storages, partial_name
 from hastega_magic.ir.kernel import LATE, TROUBLE, VIOLATED
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.records import dataclass
-from hastega_magic.runtime import widen
 from hastega_magic.runtime.loop_result import LoopResult
-from hastega_magic.runtime.opencl import time_slices
+from hastega_magic.runtime.opencl import time_slices, widen
 from hastega_magic.runtime.opencl.forms import Back, Form
 from hastega_magic.runtime.opencl.inputs import Inputs
 from hastega_magic.runtime.opencl.lane import Lane

@@ -28,6 +28,7 @@ from hastega_magic.syntax.closures.arguments import (
     both_numbers,
     is_still,
 )
+from hastega_magic.syntax.closures.captured_objects import Fields, attribute_after, is_owner
 from hastega_magic.syntax.closures.contained import Shape, Where, found_at, numbers_in, shape_of, variable_of
 from hastega_magic.syntax.closures.free_variables import (
     ABSENT,
@@ -54,7 +55,6 @@ from hastega_magic.syntax.closures.given import (
 from hastega_magic.syntax.closures.holding import is_data
 from hastega_magic.syntax.closures.numbers import PARAMETERS
 from hastega_magic.syntax.closures.numpy_errors import Asked, asks
-from hastega_magic.syntax.closures.owners import Fields, attribute_after, is_owner
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ Of an item or an attribute of what it holds the name has what leads to it: `t[0]
 Number = bool | int | float
 """Of Python's: a dict's key, or an item."""
 
-_NUMBERS = frozenset({bool, int, float})
+NUMBERS = frozenset({bool, int, float})
 _MAY_CHANGE = frozenset({int, float})
 _CONTAINERS = frozenset({tuple, list, dict})
 _MOST = 64
@@ -40,13 +40,13 @@ def _count(value: Any, deep: int) -> int:
     if not deep or found > _MOST:
         return _MOST + 1
     for key, item in pairs(value):
-        if type(key) not in _NUMBERS or key != key:
+        if type(key) not in NUMBERS or key != key:
             return _MOST + 1
         if type(item) in _CONTAINERS:
             found += _count(item, deep - 1)
             if found > _MOST:  # no look at what else there is, as in a matrix or a list that is in itself
                 return found
-        elif type(item) not in _NUMBERS:
+        elif type(item) not in NUMBERS:
             return _MOST + 1
     return found
 
@@ -168,6 +168,6 @@ def shape_of(where: Where, value: Any, free: Iterable[Where]) -> Shape:
 
 
 __all__ = [
-    "Number", "Shape", "Where", "found_at", "is_item", "is_small", "item_of", "numbers_in", "pairs", "shape_of",
-    "variable_named", "variable_of", "without_items",
+    "NUMBERS", "Number", "Shape", "Where", "found_at", "is_item", "is_small", "item_of", "numbers_in", "pairs",
+    "shape_of", "variable_named", "variable_of", "without_items",
 ]  # fmt: skip

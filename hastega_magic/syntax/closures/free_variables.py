@@ -20,11 +20,11 @@ from hastega_magic.ir.items import Items
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.closures import attributes
 from hastega_magic.syntax.closures.attributes import ABSENT
+from hastega_magic.syntax.closures.captured_objects import Owned
 from hastega_magic.syntax.closures.contained import Where, is_small
 from hastega_magic.syntax.closures.given import parts_of
 from hastega_magic.syntax.closures.libraries import is_installed
 from hastega_magic.syntax.closures.numbers import same_number
-from hastega_magic.syntax.closures.owners import Owned
 from hastega_magic.syntax.site import is_ours
 
 SMALL = 64

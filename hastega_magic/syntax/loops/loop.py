@@ -214,7 +214,7 @@ def ends(loop: Loop, site: StageSite, kind: str, ddof: float = 0.0) -> None:
     loop.sink = Sink(kind, site.text, site.span, ddof)
 
 
-def told(value: object) -> str:
+def value_text(value: object) -> str:
     """A value in a reason: as it is written if it is short, else its type. The `repr` of others may be the user's."""
     if type(value) in (bool, float, complex, str, bytes) or value is None:
         text = repr(value)
@@ -228,7 +228,7 @@ def integer(name: str, value: object) -> int:
     try:
         return operator.index(cast(Any, value))
     except TypeError:
-        raise NotCompilable(f"`{name}` is given {told(value)}, which is no integer") from None
+        raise NotCompilable(f"`{name}` is given {value_text(value)}, which is no integer") from None
 
 
 def count(name: str, value: object) -> int:

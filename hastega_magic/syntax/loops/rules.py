@@ -15,7 +15,7 @@ from hastega_magic.ir.expr import Expr, Value, const, convert, make, structure
 from hastega_magic.ir.pipeline import MIXED_SINKS, Fn, Stage
 from hastega_magic.syntax.functions.lower import BOOLS_BESIDE_NUMPY, lower
 from hastega_magic.syntax.loops import rules_order, rules_scan
-from hastega_magic.syntax.loops.loop import Cut, Loop, Rule, ends, integer, scalar, told
+from hastega_magic.syntax.loops.loop import Cut, Loop, Rule, ends, integer, scalar, value_text
 from hastega_magic.syntax.operations.complex_numbers import no_order
 from hastega_magic.syntax.site import StageSite
 from hastega_magic.syntax.values import mixed
@@ -120,7 +120,7 @@ def _astype(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
     try:
         found: np.dtype[Any] = np.dtype(given["dtype"])
     except TypeError:
-        raise NotCompilable(f"`astype` is given {told(given['dtype'])}, which is no dtype") from None
+        raise NotCompilable(f"`astype` is given {value_text(given['dtype'])}, which is no dtype") from None
     if found == np.dtype(np.float32):
         if not isinstance(value, Expr):
             value = scalar(loop, "astype to float32")  # raises
@@ -154,7 +154,7 @@ def _within(fn: Fn, limits: Any) -> Fn:
 def _alike(number: object, value: Expr, name: str) -> Expr:
     """A constant of the elements' kind; a bool stays one."""
     if not isinstance(number, Expr) and type(number) not in (bool, int, float, np.float64, np.float32):
-        raise NotCompilable(f"`{name}` is given {told(number)}, which is no number")
+        raise NotCompilable(f"`{name}` is given {value_text(number)}, which is no number")
     node = cast(Expr, known(number, f"the number given to {name}"))
     plain = (INT,) if value.type.is_float else ()
     weak = (*plain, FLOAT) if value.type is FLOAT32 else plain
@@ -226,7 +226,7 @@ def _total(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
             _mapped(loop, site, _as(loop, site, float))
         ends(loop, site, "sum")
     else:
-        raise NotCompilable(f"`{site.name}` from {told(start)} on is left to Python")
+        raise NotCompilable(f"`{site.name}` from {value_text(start)} on is left to Python")
     loop.initial = begun
 
 
@@ -279,7 +279,7 @@ def _var(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
         scalar(loop, site.name)  # raises
     ddof = given.get("ddof", 0)
     if type(ddof) not in (int, float):
-        raise NotCompilable(f"`ddof` is {told(ddof)}, which is no number")
+        raise NotCompilable(f"`ddof` is {value_text(ddof)}, which is no number")
     center = loop.asked((), "mean")
     type_ = FLOAT32 if isinstance(value, Expr) and value.type is FLOAT32 else FLOAT64
     source = loop.env.number(f"mean for {site.name}", center, type_, loop.whole.count or 0)

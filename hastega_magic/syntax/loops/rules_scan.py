@@ -24,7 +24,7 @@ from hastega_magic.ir.expr import (
 from hastega_magic.ir.pipeline import Fn, Sink, Source, Stage
 from hastega_magic.syntax.closures.given import BEGINNINGS
 from hastega_magic.syntax.functions.lower import lower, parameters
-from hastega_magic.syntax.loops.loop import Cut, Loop, ends, scalar, told
+from hastega_magic.syntax.loops.loop import Cut, Loop, ends, scalar, value_text
 from hastega_magic.syntax.reading.functions import name_of
 from hastega_magic.syntax.site import StageSite
 from hastega_magic.syntax.stages import STAGES
@@ -180,7 +180,7 @@ def _start(loop: Loop, site: StageSite, init: object) -> Value:
     if isinstance(begin, (Expr, Complex)):
         return begin
     raise NotCompilable(
-        f"`{site.name}` from {told(cast(object, init))} is left to Python, as it is no number"
+        f"`{site.name}` from {value_text(cast(object, init))} is left to Python, as it is no number"
     )
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, const
 from hastega_magic.syntax.closures import attributes
-from hastega_magic.syntax.closures.owners import attribute_at
+from hastega_magic.syntax.closures.captured_objects import attribute_at
 from hastega_magic.syntax.operations import applying, complex_numbers, lists, mappings, texts
 from hastega_magic.syntax.operations.calls import call, check
 from hastega_magic.syntax.operations.generators import consumed, uses_up

@@ -28,7 +28,6 @@ from hastega_magic.syntax.operations import (
     ufuncs,
 )
 from hastega_magic.syntax.operations.classes import is_instance
-from hastega_magic.syntax.operations.in_places import in_places
 from hastega_magic.syntax.operations.mappings import mapping
 from hastega_magic.syntax.operations.number_functions import (
     Handler,
@@ -46,6 +45,7 @@ from hastega_magic.syntax.operations.number_functions import (
     whole_number,
 )
 from hastega_magic.syntax.operations.ordering import ordered
+from hastega_magic.syntax.operations.positional import in_places
 from hastega_magic.syntax.operations.sums import product_of_tuple, sum_of_tuple
 from hastega_magic.syntax.values import mixed
 from hastega_magic.syntax.values.dimensions import whole

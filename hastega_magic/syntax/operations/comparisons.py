@@ -11,8 +11,8 @@ import numpy as np
 
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, const, make, postorder
+from hastega_magic.syntax.closures.captured_objects import is_instance
 from hastega_magic.syntax.closures.contained import is_small
-from hastega_magic.syntax.closures.owners import is_instance
 from hastega_magic.syntax.operations import complex_numbers
 from hastega_magic.syntax.operations.arithmetic import COMPARE
 from hastega_magic.syntax.reading.functions import described

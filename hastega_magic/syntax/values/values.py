@@ -14,8 +14,8 @@ from hastega_magic.interval import INT64
 from hastega_magic.ir.expr import Expr, Value, const, make, map_value
 from hastega_magic.ops.convert import NUMPY_INTEGERS
 from hastega_magic.records import dataclass
+from hastega_magic.syntax.closures.captured_objects import is_owner
 from hastega_magic.syntax.closures.contained import Number, Where, item_of, numbers_in, pairs
-from hastega_magic.syntax.closures.owners import is_owner
 from hastega_magic.syntax.reading.functions import described
 from hastega_magic.types import Complex, Composite, Either, is_redefined
 

@@ -16,7 +16,7 @@ from hastega_magic.ir.kernel import Kernel
 from hastega_magic.ir.schedule import BLOCK
 
 
-def foreseen(
+def predicted_rates(
     compiled: CompiledLoop, kernel: Kernel, loops: Sequence[Loop], options: Options, devices: Sequence[OpenCl]
 ) -> Predict:
     """The rates of the CPU and of the devices, in this order, for a number of elements.
@@ -53,4 +53,4 @@ def _rate(known: Costs, kernel: Kernel, model: Model, length: int) -> Rate:
     return Rate(each, max(0.0, every - each * length))
 
 
-__all__ = ["foreseen"]
+__all__ = ["predicted_rates"]

@@ -21,8 +21,8 @@ from hastega_magic.runtime.threads import here
 
 
 @dataclass
-class Standing:
-    """Of one loop of the CPU's. `options`: those of its cell, by which it is to be chosen."""
+class StandingChoice:
+    """The choice of a back end for one loop of the CPU's that runs again. `options`: those of its cell."""
 
     compiled: CompiledLoop
     loop: Loop
@@ -64,4 +64,4 @@ class Standing:
         return on
 
 
-__all__ = ["Standing"]
+__all__ = ["StandingChoice"]
