@@ -21,7 +21,7 @@ from hastega_magic.compiler.python.stagewise import (
     kept_of,
     moved_on,
 )
-from hastega_magic.compiler.python.steps import NUMPYS, Surroundings, is_beyond, is_numpys, steps_of
+from hastega_magic.compiler.python.steps import NUMPYS, Step, Surroundings, is_beyond, is_numpys, steps_of
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import NotCompilable
@@ -189,19 +189,7 @@ class Elements:
         own = own or isinstance(found, NUMPYS)  # of a captured number
         if self.overflowed and self.mode == "exact" and not own:
             return python_number(found)  # nothing is left to be told
-        if step.turning and not step.own:
-            # Turn after turn, the interpreter takes hundreds of times as long as Python, whose value is exact.
-            result = python_number(found)
-            wrong = None if self.mode == "exact" else step.beyond(value)
-            wrong = next(filter(is_beyond, scalars(result)), None) if wrong is None else wrong
-        else:
-            values = self._values(stage, value)
-            if values is None:
-                return python_number(found)
-            assert stage.fn is not None
-            result, wrong = filled(stage.fn.result, values), _beyond(values, wide_constants(stage.fn))
-            if step.turning and wrong is None and self.mode != "exact":
-                wrong = step.beyond(value)
+        result, wrong = self._by_graph(step, value, found)
         if wrong is None:
             # Functions that are the kernel's own have its bits here too, whichever elements share the block.
             return result if own else python_number(found)
@@ -215,6 +203,25 @@ class Elements:
         given = "" if _alike(value, start) else f", given to it as {shown(value)},"
         self._overflows(stage, index, start, given, wrong)
         return result if own else python_number(found)
+
+    def _by_graph(self, step: Step, value: Any, found: Any) -> tuple[Any, int | None]:
+        """What the stage's graph makes of the element, and an integer beyond 64 bits that it needs, if it needs one.
+
+        `found`: Python's value, which stands where the graph is not evaluated.
+        """
+        if step.turning and not step.own:
+            # Turn after turn, the interpreter takes hundreds of times as long as Python, whose value is exact.
+            result = python_number(found)
+            wrong = None if self.mode == "exact" else step.beyond(value)
+            return result, next(filter(is_beyond, scalars(result)), None) if wrong is None else wrong
+        fn, values = step.stage.fn, self._values(step.stage, value)
+        if values is None:
+            return python_number(found), None
+        assert fn is not None
+        wrong = _beyond(values, wide_constants(fn))
+        if step.turning and wrong is None and self.mode != "exact":
+            wrong = step.beyond(value)
+        return filled(fn.result, values), wrong
 
     def _numbered(self, stage: Stage, place: int, index: int, start: Any) -> int:
         """The number that `enumerate` gives an element, where no int64 holds it."""

@@ -186,8 +186,14 @@ class Stagewise:
             return made, None if fits else next(wrong)
         if not own:
             return python_numbers(made), first_beyond(fn, self._around, places, values)
+        return self._in_columns(fn, step.own, places, values, looks)
+
+    def _in_columns(
+        self, fn: Fn, own: bool, places: Sequence[int], values: list[Any], looks: bool
+    ) -> tuple[list[Any], int | None]:
+        """The same by the function's graph, one node after the other over all elements. `own`: in place of Python."""
         columns = _columns(fn, self._around, places, values)
-        for condition, node in fn.effects if step.own else ():  # which may raise, as Python's function would
+        for condition, node in fn.effects if own else ():  # which may raise, as Python's function would
             there = places if condition is None else itertools.compress(places, columns.of(condition, places))
             columns.of(node, list(there))
         found = [columns.of(node, places) for node in roots(fn)]
