@@ -9,6 +9,9 @@ import pytest
 from hastega_magic import hastega
 from hastega_magic.session import Options, Session
 
+# A duration without a unit is a case to be right in, also where NumPy advises against it.
+pytestmark = pytest.mark.filterwarnings("ignore:The 'generic' unit:DeprecationWarning")
+
 DAY = np.timedelta64(2, "D")
 TICK = np.timedelta64(5, "ns")
 FIRST = np.datetime64("2020-01-01")
