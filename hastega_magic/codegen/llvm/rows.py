@@ -1,11 +1,12 @@
-"""Running floats in rows of 8, and running sums of ints: what is computed side by side, and what row after row.
+"""Running values in rows of 8: what is computed side by side, and what row after row.
 
     rows     each element with those before it in its row: lanes 1, 2 and 4 apart are combined
     totals   a number for each row, one after the other: what the rows before it come to
     results  each element of a row with its row's number
 
 A sum adds, an affine step multiplies what comes from the left by a power of its factor (codegen/llvm/affine_rows.py).
-The shape depends on nothing but the elements' places, so that every width and back end gives the same bits.
+The shape depends on nothing but the elements' places, so that every width and back end gives the same bits. Sums of
+ints are the same in any shape: a turn only totals them by lanes, and rows are computed as results are written.
 """
 
 from __future__ import annotations
@@ -21,12 +22,14 @@ from hastega_magic.ir.expr import postorder
 from hastega_magic.ir.kernel import Store
 from hastega_magic.ir.scan import ROW, SAFE_BITS
 from hastega_magic.ir.schedule import BLOCK
+from hastega_magic.records import cached_property
 from hastega_magic.types import FLOAT, INT, RESULT_STORAGE
 
 _IOTA = f"<{', '.join(f'i64 {lane}' for lane in range(ROW))}>"
-_ZERO, _ONE = literal(0.0, FLOAT), literal(1.0, FLOAT)
-_AGAIN, _CHEAP = frozenset({"add", "sub", "mul", "neg", "int_to_float"}), 4
-"""Operators, and how many of them, that are computed again rather than kept."""
+_ZERO = literal(0.0, FLOAT)
+_CHEAP = frozenset({"add", "sub", "mul", "neg", "int_to_float"})
+_FEW = 4
+"""So many operators of these kinds are rather computed twice than their result kept."""
 _ROW_BITS = SAFE_BITS + ROW.bit_length() - 1
 
 
@@ -55,8 +58,8 @@ class Rows:
         """
         return not self.ints and self.store.mask is None and self.frame.lanes % ROW == 0
 
-    @property
-    def again(self) -> bool:
+    @cached_property
+    def recomputed(self) -> bool:
         """Whether elements are computed again as results are written: no scratch holds them then.
 
         The turn before has brought what they are computed of into the caches, and what is not written there leaves it
@@ -68,12 +71,13 @@ class Rows:
         sources = [self.frame.kernel.sources[cast(int, node.value)] for node in nodes if node.op == "load"]
         layouts = {source.layout for source in sources if source.storage is not None}
         operators = [node.op for node in nodes if node.op not in ("load", "const")]
-        cheap = (
-            len(operators) <= _CHEAP
-            and _AGAIN.issuperset(operators)
-            and all(each.storage for each in sources)
-        )
-        return cheap and "dense" in layouts and layouts <= {"dense", "scalar"}
+        if (
+            len(operators) > _FEW
+            or not _CHEAP.issuperset(operators)
+            or not all(each.storage for each in sources)
+        ):
+            return False
+        return "dense" in layouts and layouts <= {"dense", "scalar"}
 
     @property
     def totalled(self) -> bool:
@@ -107,14 +111,14 @@ class Rows:
         )
 
     def chain(self, name: str, position: str, total: str) -> str:
-        """Keep for each row of a vector what those before it come to, in registers; the same of all of them."""
+        """Keep for each row of a vector of floats what those before it come to; the same of all of them."""
         w, lanes = self.frame.writer, self.frame.lanes
         place = self._total(position)
         for row in range(lanes // ROW):
             where = w.let(f"getelementptr {self.element}, ptr {place}, i64 {row}") if row else place
             w.line(f"store {self.element} {total}, ptr {where}, align {self.size}")
             own = w.let(f"extractelement <{lanes} x {self.element}> {name}, i32 {row * ROW + ROW - 1}")
-            total = w.let(f"{self.add} {self.element} {total}, {own}")
+            total = w.let(f"fadd {self.element} {total}, {own}")
         return total
 
     def within(self, name: str, lanes: int, powers: tuple[str, ...] | None = None) -> str:
@@ -153,14 +157,14 @@ class Rows:
         """A row is computed; nothing of it is kept beside it."""
 
     def totals(self, count: str) -> str:
-        """Keep for each row what the rows before it come to; the same of all of them. For sums."""
+        """Keep for each row what the rows before it come to; the same of all of them. For sums of floats."""
         w, loop = self.frame.writer, f"totals{self.number}"
         before, end = self._over(loop, count)
         w.line(f"%{loop}.sum = phi {self.element} [ {self.neutral}, %{before} ], [ %{loop}.total, %{loop} ]")
         w.line(f"store {self.element} %{loop}.sum, ptr {self._total(f'%{loop}.j')}, align {self.size}")
         last = self._scratch(w.let(f"add i64 %{loop}.j, {ROW - 1}"))
         own = w.let(f"load {self.element}, ptr {last}, align {self.size}")
-        w.line(f"%{loop}.total = {self.add} {self.element} %{loop}.sum, {own}")
+        w.line(f"%{loop}.total = fadd {self.element} %{loop}.sum, {own}")
         self._again(loop, count, end)
         w.label(end)
         return w.let(f"phi {self.element} [ {self.neutral}, %{before} ], [ %{loop}.total, %{loop} ]")
@@ -179,7 +183,7 @@ class Rows:
         `asks`: emits a request for elements that are read later, at a position of a block.
         """
         w = self.frame.writer
-        begin = w.let(f"mul i64 {number}, {BLOCK}") if self.again else ""
+        begin = w.let(f"mul i64 {number}, {BLOCK}") if self.recomputed else ""
         result = w.let(f"getelementptr {self.element}, ptr {self.frame.results[self.number]}, i64 {start}")
         carries = self._splatted(self.element, carry) if carry else ""
         whole = w.let(f"and i64 {count}, {-ROW}")

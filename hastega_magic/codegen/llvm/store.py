@@ -112,7 +112,7 @@ class Stores:
                 else:
                     self._sums[number] = rows.chain(name, position, self._sums[number])
             self._count(body, number, vector, body.mask)
-            if rows is not None and rows.again:
+            if rows is not None and rows.recomputed:
                 continue
             where = w.let(f"getelementptr {element}, ptr {self.frame.scratch[number]}, i64 {position}")
             w.line(f"store {body.vector(element)} {name}, ptr {where}, align {size}")
