@@ -157,3 +157,16 @@ class TestAffineSteps:
         assert "rows of 8" in " ".join(pipeline["why"])
         assert "affine 0" in pipeline["code"]["passes"][-1]["text"]
         assert "memcpy" not in pipeline["code"]["llvm"]  # rows are written where they belong, once
+
+
+@pytest.mark.parametrize(
+    "stages", ["cumsum", "map(lambda x: x * 3) |> cumsum", "scan(lambda a, x: a * 0.5 + x)"]
+)
+@pytest.mark.parametrize("dtype", [np.int64, np.float64])
+def test_what_is_written_comes_from_the_stage(stages, dtype):
+    pipeline = run(f"xs |> {stages}", {"xs": np.arange(5000).astype(dtype)}, on="simd").report["pipelines"][0]
+    lines = pipeline["code"]["llvm"].splitlines()
+    linked = {number for link in pipeline["links"] for number in link["llvm"]}
+    written = [number for number, line in enumerate(lines, 1) if "@llvm.masked.store" in line]
+    assert written
+    assert linked.issuperset(written)

@@ -3,7 +3,7 @@
     handover   wait until all blocks before are handed over
     turns      for each block: where its results go, what its running values come to
     passed     the next thread may go on
-    writes     for each block: copy from the scratch, add to running sums what came before
+    writes     for each block: copy from the scratch, compute running values from what came before
     handed     claim again
 
 While results are written, the elements that this thread reads next are asked for: it has claimed them already.

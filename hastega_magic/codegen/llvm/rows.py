@@ -255,9 +255,10 @@ class Rows:
         schedule = replace(self.frame.kernel.schedule, lanes=ROW, in_flight=1, parts=1, prefetch=0)
         body = Body(
             w, replace(self.frame.kernel, schedule=schedule), self.frame.sources, [], "", "",
-            w.let(f"add i64 {begin}, {position}"), 1, mask=live,
+            w.let(f"add i64 {begin}, {position}"), 1, mask=live, places=self.frame.places.nodes,
         )  # fmt: skip
         body.emit([self.store.value])
+        self.frame.at(self.store)
         return self.within(body[self.store.value][0], ROW)
 
     def _results(self, own: str, position: str, carry: str, sums: str) -> tuple[str, list[str], str]:

@@ -1,9 +1,9 @@
 """Running values at the end of a block: sums and affine steps in rows, and functions of the value so far, in order.
 
-A block's elements lie packed in the thread's scratch. Sums: rows (codegen/llvm/rows.py) are totalled before the
-block's turn comes; then the block takes the sum of all blocks before, hands on its own, and adds. Affine steps: what
-one row hands to the next is computed while the block has its turn. Other functions are applied one element after the
-other then.
+A block's elements lie packed in the thread's scratch, or are computed again (codegen/llvm/rows.py). Sums: the block is
+totalled before its turn comes; then it takes the sum of all blocks before, hands on its own, and adds. Affine steps:
+what one row hands to the next is computed while the block has its turn. Other functions are applied one element after
+the other then.
 """
 
 from __future__ import annotations
