@@ -58,6 +58,7 @@ def test_what_is_short_strided_or_structured():
 
 def test_objects_are_freed():
     array = np.arange(10_000, 10_000 + LONG)
+    gc.collect()  # what other tests have left holds sevens too
     small = sys.getrefcount(7)
     for scalars in (False, True):
         listed(array, scalars)
