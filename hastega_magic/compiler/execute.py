@@ -16,7 +16,8 @@ from hastega_magic.compiler.choice.auto import Choice
 from hastega_magic.compiler.choice.split import Split
 from hastega_magic.compiler.loops import CompiledLoop, compile_loop, tuning_key
 from hastega_magic.compiler.options import Options
-from hastega_magic.compiler.python.recover import Recovery, assembled, nested
+from hastega_magic.compiler.python.nested import nested
+from hastega_magic.compiler.python.recover import Recovery, assembled
 from hastega_magic.compiler.reporting.aborted import told_if_it_raises
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace

@@ -210,7 +210,7 @@ def compile_loop(
     )
     with trace.phase("fuse"):
         state = FUSE.run(state)
-        state = changed(state, large=min(each.length for each in state.loop.sources) >= STREAMED)
+        state = changed(state, large=min(each.length for each in state.loop.sources) >= STREAMED, near=near)
     has_range = any(each.kind == "range" for each in state.loop.sources)
     shape = _structure(state, options, exact=False)
     limits = [None if each.storage.limits is None else Interval(*each.storage.limits) for each in described]
@@ -223,8 +223,7 @@ def compile_loop(
         searched = tuning_key(structure.hexdigest(), state.large, options, backend)
         finding = schedule_store.found(searched) if schedule_store.something() else None
         tuned = UNTUNED if finding is None else finding.tuned
-        tuned = replace(tuned, stream=False) if near else tuned
-        key = _key(structure, state.large, options, backend, tuned)
+        key = _key(structure, state, options, backend, tuned)
         if key in _CACHE:
             _CACHE.move_to_end(key)
             _CACHE[key].tuning_key, _CACHE[key].finding = searched, finding
@@ -269,9 +268,9 @@ def _rounded(interval: Interval | None) -> Interval | None:
     return Interval(-(1 << bits) if interval.lo < 0 else 0, (1 << bits) - 1)
 
 
-def _key(structure: hashlib.blake2b, large: bool, options: Options, backend: Backend, tuned: Tuned) -> bytes:
-    hasher = structure.copy()
-    hasher.update(f"{options.width} {large} {backend.code} {'' if tuned == UNTUNED else tuned}".encode())
+def _key(structure: hashlib.blake2b, state: State, options: Options, backend: Backend, tuned: Tuned) -> bytes:
+    hasher, how = structure.copy(), "" if tuned == UNTUNED else tuned
+    hasher.update(f"{options.width} {state.large} {state.near} {backend.code} {how}".encode())
     return hasher.digest()
 
 

@@ -7,6 +7,8 @@ results are packed. All words are int64 or addresses.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hastega_magic.ir.expr import postorder
 from hastega_magic.ir.kernel import Accumulate, Kernel, Store
 from hastega_magic.ir.scan import ROW
@@ -90,6 +92,12 @@ class Layout:
     def store(self, number: int) -> int:
         """The word of store number `number`."""
         return HEADER + 2 * self.sources + 3 * self.tables + number
+
+    @cached_property
+    def rooms(self) -> tuple[tuple[Store, ...], ...]:
+        """The stores, in their order, by the arrays that their results lie in: those of a record in one."""
+        places = [place for place, store in enumerate(self.stores) if store.fields == 1 or not store.part]
+        return tuple(self.stores[place:end] for place, end in pairwise([*places, len(self.stores)]))
 
     def fold(self, number: int) -> int:
         """The word of accumulation number `number`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import TypeVar
 
@@ -133,7 +133,8 @@ class Store:
     "scan" (every value of `step`), "fold" (its last value alone, at place 0), or "".
 
     A step has as many stores, one after the other, as its elements or its values have parts, whichever are more: store
-    number `part` of them holds that part of both.
+    number `part` of them holds that part of both. So has an element of which the `fields` lie side by side in memory,
+    one record after the other: they are written together.
     """
 
     slot: int
@@ -144,6 +145,7 @@ class Store:
     factor: Factor | None = None
     init: int | None = None
     part: int = 0
+    fields: int = 1
     wraps: bool = False
     """Whether running sums of integers wrap around; else a block in which one leaves int64 reports TROUBLE."""
 
@@ -161,6 +163,16 @@ class Store:
     def written(self) -> bool:
         """Whether there is a result; a step's values may have fewer parts than its elements."""
         return self.step is None or self.part < len(self.step.totals)
+
+
+MOST_FIELDS = 4
+"""Numbers of an element that are put together in registers."""
+
+
+def are_fields(types: Sequence[ScalarType]) -> bool:
+    """Whether the numbers of an element may be stored as one record: several, of one size."""
+    sizes = {RESULT_STORAGE[each].size for each in types}
+    return 2 <= len(types) <= MOST_FIELDS and len(sizes) == 1
 
 
 ROW_BY_ROW = frozenset({"cumsum", "affine"})

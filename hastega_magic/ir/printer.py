@@ -343,6 +343,8 @@ def _statement(statement: Statement, names: _Names) -> str:
             text = f"accumulate {kind} {upper}{names.use(value)}{' in two words' if wide else ''}"
         case Store(slot, value, mask, running):
             text = f"{running or 'store'} {slot}, {names.use(value)}"
+            if statement.fields > 1:
+                text += f", number {statement.part + 1} of {statement.fields} side by side"
             if statement.factor is not None:
                 by = statement.factor.value
                 text += f", added to {by.value if by.op == 'const' else by!r} times the last"

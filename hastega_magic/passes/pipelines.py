@@ -39,6 +39,7 @@ class State:
     target: Target
     width: int | None = None
     large: bool = False
+    near: bool = False
     tuned: Tuned = UNTUNED
     fused: Fused | None = None
     found: Inference | None = None
@@ -175,7 +176,9 @@ def _in_rows(loop: Fused) -> Fused:
 def _schedule(state: State) -> State:
     assert state.variants is not None
     body = state.variants.bodies[state.variant]
-    kernel = schedule.make_kernel(body, state.leaves, state.target, state.width, state.large, state.tuned)
+    kernel = schedule.make_kernel(
+        body, state.leaves, state.target, state.width, state.large, state.tuned, state.near
+    )
     return replace(state, kernel=kernel)
 
 

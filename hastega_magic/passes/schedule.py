@@ -19,6 +19,7 @@ from hastega_magic.ir.kernel import (
     Kernel,
     Statement,
     Store,
+    are_fields,
     in_any_order,
     nodes_of,
 )
@@ -84,13 +85,18 @@ def make_kernel(
     width: int | None = None,
     large: bool = False,
     tuned: Tuned = UNTUNED,
+    near: bool = False,
 ) -> Kernel:
-    """The variant's loop form for the target; `width` forces the number of lanes; `large`: results exceed caches."""
+    """The variant's loop form for the target; `width` forces the number of lanes; `large`: results exceed caches.
+
+    `near`: another loop reads results while the caches hold them, each number of an element by itself.
+    """
     fused, width = variant.fused, width or tuned.lanes or None
+    in_records = not near and target.spelling == "llvm"
     serves: dict[Statement, list[int]] = {each: [] for each in (*variant.assumes, *variant.guards)}
     slot = 0
     for number, output in enumerate(fused.outputs):
-        for each in _statements(output, slot, variant.ranges):
+        for each in _statements(output, slot, variant.ranges, in_records):
             serves.setdefault(each, []).append(number)  # equal but for `wide`, which ranges decide
         slot += slots_of(output)
     statements = list(serves)
@@ -120,6 +126,7 @@ def make_kernel(
     dense = [source for source in fused.sources if source.fresh and source.layout in ("dense", "turned")]
     several = len({source.key for source in dense}) > 1
     schedule = tuned.over(_schedule(tuple(body), target, width, large, several))
+    schedule = replace(schedule, stream=schedule.stream and not near)
     ranges = {new.get(node, node): interval for node, interval in lowered.ranges.items()}
     last = converted(
         [node for each in body for node in nodes_of(each)], leaves, ranges, target, schedule.lanes
@@ -156,17 +163,25 @@ def folds_of(fused: Fused) -> list[list[int]]:
     return found
 
 
-def _statements(output: Output, slot: int, ranges: Mapping[Expr, Interval]) -> list[Statement]:
+def _statements(
+    output: Output, slot: int, ranges: Mapping[Expr, Interval], in_records: bool = False
+) -> list[Statement]:
+    """What an output does for each element. `in_records`: whether results may be records."""
     if slots_of(output):
         running = output.sink.kind if output.sink.kind in RUNNING_SINKS else ""
         init = output.init.value if running == "affine" and isinstance(output.init, Expr) else None
         assert init is None or isinstance(init, int)
         parts = flatten(output.value)
         parts += parts[-1:] * (slots_of(output) - len(parts))  # where a step makes more parts than it takes
-        stores: list[Statement] = [
+        types = [node.type for node in parts]
+        if in_records and output.sink.kind == "array" and output.mask is None and are_fields(types):
+            return [
+                Store(slot + number, node, None, part=number, fields=len(parts))
+                for number, node in enumerate(parts)
+            ]
+        return [
             Store(slot + number, node, output.mask, running, init=init) for number, node in enumerate(parts)
         ]
-        return stores
     count = Accumulate("count", const(1), output.mask)
     if output.sink.kind == "count":
         return [count]

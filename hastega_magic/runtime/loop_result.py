@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
+from typing import Any
 
 import numpy as np
 
 from hastega_magic.ir import abi
+from hastega_magic.ir.kernel import Store
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.records import dataclass
 from hastega_magic.runtime.buffers import allocate
@@ -112,16 +115,35 @@ def room(
             compile_seconds=0.0, blocks_run=0,
         )  # fmt: skip
     arrays: list[AnyArray] = []
-    for store in plan.stores:
-        dtype = np.dtype(RESULT_STORAGE[store.type].name)
-        near = [address for address, stride in beside if stride == dtype.itemsize]
-        arrays.append(allocate(min(length, 1) if store.running == "fold" else length, dtype.name, near))
+    for stores in plan.rooms:
+        size = sum(RESULT_STORAGE[store.type].size for store in stores)
+        near = [address for address, stride in beside if stride == size]
+        arrays += results(stores, min(length, 1) if stores[0].running == "fold" else length, near)
     partials = [
         np.zeros((blocks, fold.words), _partial_type(fold.kind, fold.value.type.value)) for fold in plan.folds
     ]
     found = LoopResult(length, arrays, partials, np.zeros(blocks, np.uint8), kept, plan.groups, window=window)
     found.gathered = Gathered(plan.folds, sought) if window else None
     return found
+
+
+def results(stores: Sequence[Store], length: int, near: Sequence[int] = ()) -> list[AnyArray]:
+    """Memory for `length` results of stores that share it; `near`: what is read beside, as `allocate` has it."""
+    if len(stores) == 1:
+        return [allocate(length, RESULT_STORAGE[stores[0].type].name, near)]
+    record = record_of(stores)
+    whole = allocate(length * record.itemsize, "uint8", near).view(record)
+    return [whole[field] for field in record.names or ()]
+
+
+def record_of(stores: Sequence[Store]) -> np.dtype[Any]:
+    """The dtype of the records that such stores write."""
+    return _record(tuple(RESULT_STORAGE[store.type].name for store in stores))
+
+
+@cache
+def _record(names: tuple[str, ...]) -> np.dtype[Any]:
+    return np.dtype([(f"f{number}", name) for number, name in enumerate(names)])
 
 
 def blocks_of(status: AnyArray, kind: int) -> AnyArray:
@@ -140,4 +162,4 @@ def _partial_type(kind: str, type_: str) -> str:
     return "float64"
 
 
-__all__ = ["LoopResult", "Stretch", "blocks_of", "room"]
+__all__ = ["LoopResult", "Stretch", "blocks_of", "record_of", "results", "room"]

@@ -93,6 +93,23 @@ def paired(real: AnyArray, imag: AnyArray) -> AnyArray:
     return found
 
 
+def in_one(parts: Sequence[AnyArray]) -> AnyArray | None:
+    """The records, or their bytes, if the arrays are all of their fields, one beside the other; else None."""
+    first, size = parts[0], parts[0].itemsize
+    base, step = first.base, len(parts) * size
+    if len(parts) < 2 or first.strides != (step,) or not isinstance(base, np.ndarray) or not len(first):
+        return None
+    if base.dtype.names and base.itemsize == step and len(base) == len(first):
+        return base if all(part.base is base for part in parts) else None
+    address = first.ctypes.data
+    for number, part in enumerate(parts):
+        beside = part.ctypes.data == address + number * size and part.strides == first.strides
+        if not beside or len(part) != len(first) or part.base is not base:
+            return None
+    start = address - base.ctypes.data
+    return base.view(np.uint8)[start : start + len(first) * step]
+
+
 def either(test: AnyArray, low: AnyArray, high: AnyArray) -> AnyArray:
     """The numbers of two arrays, the second one's where the condition holds: in its type, or as objects of Python's."""
     if test.all():

@@ -56,7 +56,8 @@ def test_results_of_another_form(pieces, cell):
     [
         ("y = range(N) |> map(lambda x: x * 1.5) |> to_list", False),
         ("y = listed |> map(lambda x: x * 1.5) |> to_list", True),  # read and made at the same time
-        ("y = range(N) |> map(lambda x: complex(x, 1))", False),
+        ("y = range(N) |> map(lambda x: complex(x, 1))", True),  # stored as records
+        ("y = range(N) |> map(lambda x: (x, x > 1))", False),
         ("y = range(N) |> map(lambda x: complex(x, 1))\nt = y |> sum", True),  # one loop
         ("y = range(N) |> map(lambda x: (x, x / 2)) |> filter(lambda a, b: b > 7)", False),
         ("y = range(N) |> map(lambda x: x * 2)", True),  # what is stored is the result

@@ -64,6 +64,8 @@ CELLS = [
     "y = range(0, 120_000, 3) |> map(lambda v: v * v % 6_700_417) |> sum",
     "y = f |> window(3) |> map(lambda a, b, c: a + b * c)",
     "y = f |> var\nz = f |> argmax",
+    "y = x |> map(lambda v: (v, v * 0.5))\nz = f |> map(lambda v: complex(v, 1))",
+    "y = mixed |> map(lambda v: (v, v * 3, v + 1))",
     TURNS,
 ]
 

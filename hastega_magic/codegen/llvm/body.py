@@ -15,6 +15,9 @@ from hastega_magic.ops import OPS
 from hastega_magic.records import dataclass
 from hastega_magic.types import BOOL, FLOAT32, INT, Storage
 
+_LINE = 64
+"""Bytes of a line of the caches."""
+
 _LONG_TURN = 256
 """Bytes of a source from which on a turn can ask for a line twice without asking much more."""
 
@@ -261,6 +264,10 @@ class Body:
         first = w.let(f"shl i64 {start}, 1")
         first = w.let(f"sub i64 {first}, 1") if odd else first
         place = w.let(f"getelementptr {element}, ptr {address.base}, i64 {first}")
+        if not odd:  # of the same lines
+            self._ask(place, storage.size, number)
+            if lanes * storage.size >= _LINE:
+                self._ask(w.let(f"getelementptr i8, ptr {place}, i64 {_LINE}"), storage.size, number)
         both = w.let(f"load {pairs}, ptr {place}, align {storage.size}")
         numbers = ", ".join(f"i32 {2 * lane + odd}" for lane in range(lanes))
         return w.let(f"shufflevector {pairs} {both}, {pairs} poison, <{lanes} x i32> <{numbers}>")

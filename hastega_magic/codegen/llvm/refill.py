@@ -173,9 +173,11 @@ class Refill:
             self.frame.at(store)
             for vector in range(self.vectors):
                 element, name, size = memory_value(body, store, vector)
+                places = lanes["element"][vector]
+                if store.fields > 1:
+                    places = w.let(f"mul {self.i64} {places}, {splat('i64', store.fields)}")
                 places = w.let(
-                    f"getelementptr {element}, ptr {self.frame.results[number]}, "
-                    f"{self.i64} {lanes['element'][vector]}"
+                    f"getelementptr {element}, ptr {self.frame.results[number]}, {self.i64} {places}"
                 )
                 w.line(
                     f"call void @llvm.masked.scatter.{mangled(element, self.width)}.v{self.width}p0("

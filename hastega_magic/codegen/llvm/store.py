@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hastega_magic.codegen.llvm.affine_rows import AffineRows, rows_of
 from hastega_magic.codegen.llvm.body import Body, memory_type
 from hastega_magic.codegen.llvm.compress import compressing
 from hastega_magic.codegen.llvm.frame import Frame
-from hastega_magic.codegen.llvm.text import element_type, mangled
+from hastega_magic.codegen.llvm.text import Writer, element_type, mangled
 from hastega_magic.ir.kernel import ROW_BY_ROW, Store
 from hastega_magic.types import BOOL, FLOAT32, RESULT_STORAGE
 
@@ -52,20 +54,44 @@ class Stores:
         return self.frame.writer.let(f"and {body.vector('i1')} {mask}, {body.mask}")
 
     def _dense_store(self, body: Body, number: int, store: Store, vector: int) -> None:
-        w = self.frame.writer
-        element, name, size = memory_value(body, store, vector)
+        w, lanes, mask = self.frame.writer, self.frame.lanes, body.mask
+        if store.fields == 1:
+            element, name, size = memory_value(body, store, vector)
+        elif store.part:  # is stored with the first one
+            return
+        else:
+            fields = self.frame.layout.stores[number : number + store.fields]
+            element, name, size = self._record(body, fields, vector)
+            mask = None if mask is None else side_by_side(w, [mask] * store.fields, "i1", lanes)
         place = body.start_of(vector)
+        place = place if store.fields == 1 else w.let(f"mul i64 {place}, {store.fields}")
         where = w.let(f"getelementptr {element}, ptr {self.frame.results[number]}, i64 {place}")
-        type_ = body.vector(element)
-        if body.mask is None and self.frame.streams(size):
-            w.line(f"store {type_} {name}, ptr {where}, align {self.frame.lanes * size}, !nontemporal !0")
-        elif body.mask is None:
+        count = lanes * store.fields
+        type_ = f"<{count} x {element}>"
+        if mask is None and self.frame.streams(size):
+            w.line(f"store {type_} {name}, ptr {where}, align {lanes * size}, !nontemporal !0")
+        elif mask is None:
             w.line(f"store {type_} {name}, ptr {where}, align {size}")
         else:
             w.line(
-                f"call void @llvm.masked.store.{mangled(element, self.frame.lanes)}.p0({type_} {name}, ptr {where}, "
-                f"i32 {size}, {body.vector('i1')} {body.mask})"
+                f"call void @llvm.masked.store.{mangled(element, count)}.p0({type_} {name}, ptr {where}, "
+                f"i32 {size}, <{count} x i1> {mask})"
             )
+
+    def _record(self, body: Body, fields: Sequence[Store], vector: int) -> tuple[str, str, int]:
+        """Element type and name of a vector of whole records, and the bytes of a field."""
+        w, names = self.frame.writer, list[str]()
+        storages = [RESULT_STORAGE[each.value.type] for each in fields]
+        size, kinds = storages[0].size, {memory_type(each) for each in storages}
+        common = kinds.pop() if len(kinds) == 1 else f"i{8 * size}"
+        for store in fields:
+            self.frame.at(store)
+            kind, name, _ = memory_value(body, store, vector)
+            if kind != common:
+                name = w.let(f"bitcast {body.vector(kind)} {name} to {body.vector(common)}")
+            names.append(name)
+        self.frame.at(fields[0])
+        return common, side_by_side(w, names, common, self.frame.lanes), size
 
     def _pack(self, body: Body, group: int, vector: int, position: str) -> str:
         """Append what the mask keeps of a vector to the group's scratch, one register at a time; the new position."""
@@ -156,6 +182,25 @@ class Stores:
             name = w.let(f"trunc {type_} {name} to <{size} x {memory}>")
         where = w.let(f"getelementptr {memory}, ptr {self.frame.scratch[number]}, i64 {position}")
         w.line(f"store <{size} x {memory}> {name}, ptr {where}, align {storage.size}")
+
+
+def side_by_side(w: Writer, vectors: Sequence[str], element: str, lanes: int) -> str:
+    """One vector of the first elements of all, then the second ones, and so on."""
+    names, width, count = list(vectors), lanes, len(vectors)
+    while len(names) > 1:
+        pairs = [*names, "poison"] if len(names) % 2 else names
+        order = range(2 * width) if len(pairs) > 2 else _in_turns(count, lanes)
+        numbers, type_ = ", ".join(f"i32 {lane}" for lane in order), f"<{width} x {element}>"
+        names = [
+            w.let(f"shufflevector {type_} {low}, {type_} {high}, <{len(order)} x i32> <{numbers}>")
+            for low, high in zip(pairs[::2], pairs[1::2], strict=True)
+        ]
+        width *= 2
+    return names[0]
+
+
+def _in_turns(count: int, lanes: int) -> list[int]:
+    return [vector * lanes + lane for lane in range(lanes) for vector in range(count)]
 
 
 def memory_value(body: Body, store: Store, vector: int) -> tuple[str, str, int]:

@@ -7,13 +7,14 @@ from typing import Any
 
 from hastega_magic.compiler.fastpath.direct_result import DirectResult, Gather
 from hastega_magic.compiler.fastpath.slots import DoesNotFit
-from hastega_magic.compiler.python.recover import assembled, nested
+from hastega_magic.compiler.python.nested import dtype_of, nested
+from hastega_magic.compiler.python.recover import assembled
 from hastega_magic.compiler.statement import Loop
-from hastega_magic.ir.expr import Expr, Value
+from hastega_magic.ir.expr import Expr, Value, structure
 from hastega_magic.ir.fused import Output
 from hastega_magic.records import changed
 from hastega_magic.runtime.objects.boxes import listed
-from hastega_magic.runtime.results import item
+from hastega_magic.runtime.results import in_one, item
 from hastega_magic.runtime.sources import AnyArray
 from hastega_magic.syntax.loops.build import BoundStage
 from hastega_magic.types import Complex, Either
@@ -37,8 +38,8 @@ def storing(output: Output, loop: Loop) -> Gather:
             return lambda left: item(_only(nested(made, iter(left.arrays))))
         case "scan" | "affine" | "cumsum":
             return _array if one else lambda left: nested(made, iter(left.arrays))
-        case "array" if one and loop.bound.site.stages[-1].name != "astype":
-            return _array
+        case "array" if loop.bound.site.stages[-1].name != "astype":
+            return _array if one else _records(made)
         case _:
             return partial(_assembled, output, loop)
 
@@ -51,6 +52,17 @@ def _is_tuple_of_numbers(value: Value) -> bool:
 
 def _array(left: DirectResult) -> object:
     return left.arrays[0]
+
+
+def _records(made: Value) -> Gather:
+    """An array of elements of several numbers."""
+    dtype = dtype_of(structure(made))
+
+    def gathered(left: DirectResult) -> object:
+        records = in_one(left.arrays)
+        return nested(made, iter(left.arrays)) if records is None else records.view(dtype)
+
+    return gathered
 
 
 def _listed(left: DirectResult) -> object:

@@ -14,6 +14,7 @@ import numpy as np
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.python.barriers import noted
 from hastega_magic.compiler.python.blocks import Blocks, Combined, Evaluated, default_of
+from hastega_magic.compiler.python.nested import nested
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import NotCompilable
@@ -106,14 +107,6 @@ def tail(loop: Loop, workspace: Workspace | None) -> AnyArray:
 
 
 _NOT_OF_THE_TAIL = PLACED | {"take_while", "drop_while", "to_list"}
-
-
-def nested(value: Value, arrays: Iterator[AnyArray]) -> AnyArray:
-    """One array of elements, from those of their numbers."""
-    if isinstance(value, Expr):
-        return next(arrays)
-    parts = [nested(part, arrays) for part in value]
-    return results.assembled(value, parts)
 
 
 @dataclass

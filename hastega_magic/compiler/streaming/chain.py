@@ -19,7 +19,8 @@ from hastega_magic.compiler.backends import backend_of
 from hastega_magic.compiler.choice.auto import choose
 from hastega_magic.compiler.execute import Execution, compiled_on, execute, job_of
 from hastega_magic.compiler.options import Options, placed
-from hastega_magic.compiler.python.recover import is_mixed, nested, tail
+from hastega_magic.compiler.python.nested import nested
+from hastega_magic.compiler.python.recover import is_mixed, tail
 from hastega_magic.compiler.run import settled
 from hastega_magic.compiler.sources.places import over_fields
 from hastega_magic.compiler.statement import Loop, element_structure

@@ -15,6 +15,7 @@ from hastega_magic.compiler.sources.long_ranges import count_of
 from hastega_magic.compiler.statement import Loop, element_structure
 from hastega_magic.compiler.streaming.cutting import is_named
 from hastega_magic.frames import reraise_signal
+from hastega_magic.ir.kernel import are_fields
 from hastega_magic.runtime import python, python_stages
 from hastega_magic.runtime.buffers import AnyArray
 from hastega_magic.runtime.objects.boxes import listed
@@ -61,6 +62,9 @@ def is_of_another_form(loop: Loop) -> bool:
         return in_type_of(loop, storage).dtype != storage.dtype and pipeline.source.length >= _LARGEST
     if pipeline.sink.kind not in _WHOLE or any(each.kind == "list" for each in pipeline.sources):
         return False
+    filtered = any(stage.kind == "filter" for stage in pipeline.stages)
+    if pipeline.sink.kind == "array" and not filtered and are_fields(_types_of(element)):
+        return False  # records, which loops store as such
     return stored > (pipeline.sink.kind == "array") and stored * pipeline.source.length >= _LARGEST
 
 
@@ -81,6 +85,13 @@ def _numbers_of(element: object) -> int:
         return 1
     parts = [_numbers_of(part) for part in cast("tuple[object, ...]", element)]
     return 0 if isinstance(element, Either) or 0 in parts else sum(parts)
+
+
+def _types_of(element: object) -> list[ScalarType]:
+    """The types of the numbers of an element."""
+    if isinstance(element, ScalarType):
+        return [element]
+    return [each for part in cast("tuple[object, ...]", element) for each in _types_of(part)]
 
 
 def end(stream: Stream, stage: BoundStage, trace: Trace) -> object:

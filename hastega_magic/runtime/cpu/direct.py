@@ -18,6 +18,7 @@ from hastega_magic.ir.kernel import Kernel
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.cpu.call_words import CallWords
+from hastega_magic.runtime.loop_result import record_of
 from hastega_magic.runtime.sources import AnyArray
 from hastega_magic.runtime.tables import TableColumn
 from hastega_magic.types import RESULT_STORAGE
@@ -62,6 +63,7 @@ class DirectCall(CallWords):
             (plan.store(number), RESULT_STORAGE[store.type].name, plan.groups[number])
             for number, store in enumerate(plan.stores)
         ]
+        self._in_records = len(plan.rooms) < len(plan.stores)
         self._first_source = plan.source(0)
         self.blocks = self.length = 0
         """Of the last run."""
@@ -87,11 +89,13 @@ class DirectCall(CallWords):
         words[abi.LENGTH], words[abi.BLOCKS] = length, blocks
         words[self._first_source : self._first_source + len(operands)] = operands
         self._state[:] = self._zeros  # a fifth of what `memset` costs
-        arrays: list[AnyArray] = []
-        for place, name, _ in self._stores:
-            array = np.empty(length, name)
+        arrays = (
+            self._room(length)
+            if self._in_records
+            else [np.empty(length, name) for _, name, _ in self._stores]
+        )
+        for (place, _, _), array in zip(self._stores, arrays, strict=True):
             words[place] = array.ctypes.data
-            arrays.append(array)
         self._function(self._words_address, self._scratch_address)
         if shared[abi.FLAGS]:
             return None
@@ -99,6 +103,18 @@ class DirectCall(CallWords):
             if group is not None:
                 kept = sum(self._kept[group : blocks * self._groups : self._groups])
                 arrays[number] = arrays[number][:kept].copy()
+        return arrays
+
+    def _room(self, length: int) -> list[AnyArray]:
+        """Memory for results of which some are the fields of records."""
+        arrays: list[AnyArray] = []
+        for stores in self._plan.rooms:
+            if len(stores) == 1:
+                arrays.append(np.empty(length, RESULT_STORAGE[stores[0].type].name))
+            else:
+                record = record_of(stores)
+                whole = np.empty(length, record)
+                arrays += [whole[field] for field in record.names or ()]
         return arrays
 
     def folded(self) -> list[AnyArray]:

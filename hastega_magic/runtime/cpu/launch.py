@@ -164,7 +164,7 @@ class Launch:
             first_place = self.ends[0] if plan.groups[number] is not None else start
             if plan.stores[number].running == "fold":
                 first_place = result.before
-            words[plan.store(number)] = array.ctypes.data + (first_place - result.before) * array.itemsize
+            words[plan.store(number)] = array.ctypes.data + (first_place - result.before) * array.strides[0]
         for number, partial in enumerate(result.partials):
             words[plan.fold(number)] = address_of(partial) + first * partial.strides[0]
         shared[abi.NEXT] = shared[abi.TURN] = shared[abi.FLAGS] = 0

@@ -117,7 +117,7 @@ class ThreadedCall(CallWords):
         words[abi.OTHERS], words[abi.SPAN] = plan.parts(blocks, count)
         words[abi.STATUS], words[abi.COUNTS] = address_of(result.status), address_of(result.kept)
         for number, array in enumerate(result.arrays):
-            words[plan.store(number)] = address_of(array)
+            words[plan.store(number)] = words_of(array)[0]
         for number, partial in enumerate(result.partials):
             words[plan.fold(number)] = address_of(partial)
         return result, call

@@ -84,6 +84,8 @@ class _Chunk:
         self.blocks = -(-self.length // BLOCK)
         self.first = start // BLOCK - run.result.begin
         self.alive: list[object] = []
+        self.aside: dict[int, AnyArray] = {}
+        """By slot results whose places are not beside each other."""
         self.events: list[tuple[str, Any, int]] = []
 
     def run(self) -> None:
@@ -115,7 +117,10 @@ class _Chunk:
         found: dict[str, Any] = {"status": self.lane.buffer("status", blocks)}
         for slot, storage in enumerate(form.bus):
             if self.shared and layout.groups[slot] is None:
-                found[f"r{slot}"] = self._over(self.result.arrays[slot][self.start : self.stop])
+                into = self.result.arrays[slot][self.start : self.stop]
+                if not into.flags.c_contiguous:
+                    into = self.aside[slot] = np.empty(self.length, into.dtype)
+                found[f"r{slot}"] = self._over(into)
             elif slot in self.run_.kept and self.run_.kept[slot].is_for(storage.name):
                 found[f"r{slot}"] = self.run_.kept[slot].part(self.lane, self.start, self.stop)
             else:
@@ -287,7 +292,8 @@ class _Chunk:
         pairs: list[tuple[AnyArray, AnyArray]] = []
         for into, fold, part in zip(self.result.partials, layout.folds, back.partials, strict=True):
             pairs.append((into[window], part.reshape(self.blocks, fold.words)))
-        pairs += [(self.result.arrays[slot][self.start : self.stop], part) for slot, part in back.dense]
+        dense = [*back.dense, *self.aside.items()]
+        pairs += [(self.result.arrays[slot][self.start : self.stop], part) for slot, part in dense]
         if layout.group_count:
             pairs += self._packed_results(form, buffers, back.kept)
         began = time.perf_counter()
