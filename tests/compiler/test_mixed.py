@@ -351,3 +351,28 @@ def test_bools_among_ints_beyond_64_bits(sink):
     """Python computes their block, and counts with the ints that they are, not with whether they hold."""
     for stage in ("clip(True, 7)", "map(lambda x: x**13 if x > 5 else x > 3)"):
         battery.assert_like_python(f"range(64) |> {stage} |> {sink}", quiet=True)
+
+
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        (
+            "y = fs |> map(lambda x: x if x > 0 else 0)",
+            "`y` holds ints beside floats, as Python's does, and so is an array",
+        ),
+        ("fs |> map(lambda x: x if x > 0 else True)", "The result holds bools beside floats"),
+        ("y = range(20) |> map(lambda x: x > 3 if x > 5 else x)", "`y` holds bools beside ints"),
+        ("y = fs |> map(lambda x: x if x > 0 else 0.0)", ""),
+        ("y = fs |> map(lambda x: x if x > -9 else 0)", ""),  # all of one type
+        ("y = fs |> map(lambda x: x if x > 0 else 0) |> to_list", ""),
+    ],
+)
+def test_an_array_of_objects_is_explained(cell, said):
+    names = {"fs": np.array([-1.5, 2.5, 3.5] * 9)}
+    for on in ("simd", "opencl"):
+        session = battery.Session(names, battery.Options(on=on, baseline=False))
+        for _ in range(2):
+            session.run_cell(cell)
+            why = " ".join(session.last_report.to_dict()["pipelines"][0]["why"])
+            assert ("array of objects" in why) == bool(said)
+            assert said in why

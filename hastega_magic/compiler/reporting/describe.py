@@ -27,6 +27,7 @@ from hastega_magic.report import units
 from hastega_magic.report.escape import quoted
 from hastega_magic.runtime.buffers import fresh_bytes
 from hastega_magic.trace import Trace
+from hastega_magic.types import BOOL, INT, Either
 
 
 def describe_loop(
@@ -153,6 +154,26 @@ _FITTING = {
 """How the integers of a loop are proved to fit, by the form that they have been given."""
 
 
+def _of_two_types(execution: Execution) -> list[str]:
+    """That an array is of objects because of a few numbers of another type, which is easily mended."""
+    found: list[str] = []
+    for output, value in zip(execution.fused.outputs, execution.values, strict=False):
+        element, kind = output.value, getattr(value, "dtype", None)
+        if not (isinstance(element, Either) and output.sink.kind == "array" and kind == object):
+            continue
+        low, high = (_PLURALS.get(part.type, "floats") for part in (element.low, element.high))
+        instead = " (`0.0` in place of `0`, say)" if (low, high) == ("ints", "floats") else ""
+        name = f"`{output.name}`" if output.name.isidentifier() else "The result"
+        found.append(
+            f"{name} holds {low} beside {high}, as Python's does, and so is an array of objects, which takes long to "
+            f"make and to use: of {high} alone{instead} it would be an array of these."
+        )
+    return found
+
+
+_PLURALS = {BOOL: "bools", INT: "ints"}
+
+
 def _why(execution: Execution, options: Options) -> list[str]:
     variants = execution.compiled.variants
     body = variants.bodies[execution.compiled.first]
@@ -190,6 +211,7 @@ def _why(execution: Execution, options: Options) -> list[str]:
         )
     if checks := checked(body.guards):
         sentences.append(checks)
+    sentences += _of_two_types(execution)
     fresh = sum(fresh_bytes(cast("Any", each)) for each in execution.values if isinstance(each, np.ndarray))
     if fresh:
         sentences.append(
