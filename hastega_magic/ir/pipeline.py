@@ -15,6 +15,19 @@ FIRST_PARAMETER = 1 << 20
 """Parameters from this number on stand for captured numbers; those of elements are far below."""
 
 
+MOST_APART = 8
+"""Elements from one to the next where whole vectors are read, and what is between them is left out."""
+
+_STRIDES = {"dense": 1, "turned": -1, "even": 2, "odd": 2} | {
+    f"{number} apart": number for number in range(2, MOST_APART + 1)
+}
+
+
+def stride_of(layout: str) -> int | None:
+    """Elements from one to the next, if native code takes that for granted; else it is asked for with each run."""
+    return _STRIDES.get(layout)
+
+
 @dataclass(frozen=True)
 class Source:
     """Where elements come from.
@@ -25,9 +38,9 @@ class Source:
     type      what an element is to functions
     interval  proved values: of a range its own; of an array its storage's limits
     storage   how an array lies in memory (None: a range)
-    layout    "dense", "turned" (dense from the last element on), "strided", "swapped" (strided, other byte order),
-              "even" or "odd" (every other number of dense pairs, from the first or the second on), or "scalar" (one
-              number, for all elements)
+    layout    "dense", "turned" (dense from the last element on), "2 apart" to "8 apart" (each second to eighth element
+              of dense ones), "strided" (otherwise), "swapped" (strided, other byte order), "even" or "odd" (every other
+              number of dense pairs, from the first or the second on), or "scalar" (one number, for all elements)
     key       the identity of the object behind it: the same key is the same elements
     length    how many elements there are; of a stream and a result at most
     parts     of complex numbers, whose `type` is that of a part, the sources of both parts: loops read these; of
@@ -57,7 +70,12 @@ class Source:
     def fresh(self) -> int:
         """Bytes that memory gives for an element: none of a range, of one number for all, of neighbours in a window."""
         came = self.layout == "scalar" or (self.beside and self.layout not in ("strided", "swapped"))
-        return 0 if self.storage is None or came else self.storage.size
+        return 0 if self.storage is None or came else self.storage.size * max(1, self.apart)
+
+    @property
+    def apart(self) -> int:
+        """Of elements that lie so far apart how far that is; else 0."""
+        return (stride_of(self.layout) or 0) if self.layout.endswith(" apart") else 0
 
     @property
     def type_name(self) -> str:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from hastega_magic.errors import BeyondInt64, NotCompilable
 from hastega_magic.interval import Interval
-from hastega_magic.ir.pipeline import Source
+from hastega_magic.ir.pipeline import Source, stride_of
 from hastega_magic.progress import task
 from hastega_magic.records import dataclass
 from hastega_magic.runtime.addresses import name_of
@@ -329,7 +329,11 @@ def layout_of(data: AnyArray) -> str:
         return "strided"
     if data.flags.c_contiguous:
         return "dense"
-    return "turned" if data.strides[0] == -data.itemsize else "strided"
+    if data.strides[0] == -data.itemsize:
+        return "turned"
+    apart, rest = divmod(data.strides[0], data.itemsize)
+    found = f"{apart} apart"
+    return "strided" if rest or stride_of(found) is None else found
 
 
 def _complex(data: AnyArray, name: str, key: int) -> Column:

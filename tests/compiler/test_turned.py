@@ -75,6 +75,7 @@ def test_code_for_them_is_not_run_over_unaligned_ones():
 def test_layouts():
     xs = np.arange(10)
     assert layout_of(xs[::-2]) == "strided"
+    assert layout_of(xs[::2]) == "2 apart"
     assert layout_of(xs.astype(">i8")[::-1]) == "swapped"
     assert layout_of(np.zeros(81, np.uint8)[1:].view(np.int64)[::-1]) == "strided"  # not aligned
     assert layout_of(np.broadcast_to(np.int64(3), 5)) == "strided"

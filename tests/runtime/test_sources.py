@@ -20,7 +20,7 @@ DESCRIBED = {
     "bools": ([True, False], ("list", BOOL, "dense", 2), Interval(0, 1)),
     "floats": ((1.0, 2.0), ("list", FLOAT, "dense", 2), None),
     "float64": (np.zeros(4), ("array", FLOAT64, "dense", 4), None),
-    "float32": (np.zeros(4, np.float32)[::2], ("array", FLOAT32, "strided", 2), None),
+    "float32": (np.zeros(4, np.float32)[::2], ("array", FLOAT32, "2 apart", 2), None),
     "uint8": (np.zeros(4, np.uint8), ("array", INT, "dense", 4), Interval(0, 255)),
     "swapped": (np.zeros(4, ">i2"), ("array", INT, "swapped", 4), Interval(-(2**15), 2**15 - 1)),
     "bytes": (b"abc", ("array", INT, "dense", 3), Interval(0, 255)),

@@ -86,7 +86,7 @@ def test_the_very_memory_of_the_others():
 def test_strides_of_pandas_are_kept():
     table = pd.DataFrame(np.arange(40).reshape(10, 4), copy=False)
     column = described(table[1], "xs")
-    assert column.source.layout == "strided"
+    assert column.source.layout == "4 apart"
     assert column.data.tolist() == list(range(1, 40, 4))
 
 

@@ -8,7 +8,7 @@ from hastega_magic.codegen.llvm.affine_rows import AffineRows, rows_of
 from hastega_magic.codegen.llvm.body import Body, memory_type
 from hastega_magic.codegen.llvm.compress import compressing
 from hastega_magic.codegen.llvm.frame import Frame
-from hastega_magic.codegen.llvm.text import Writer, element_type, mangled
+from hastega_magic.codegen.llvm.text import Writer, element_type, mangled, picked
 from hastega_magic.ir.kernel import ROW_BY_ROW, Store
 from hastega_magic.types import BOOL, FLOAT32, RESULT_STORAGE
 
@@ -186,21 +186,8 @@ class Stores:
 
 def side_by_side(w: Writer, vectors: Sequence[str], element: str, lanes: int) -> str:
     """One vector of the first elements of all, then the second ones, and so on."""
-    names, width, count = list(vectors), lanes, len(vectors)
-    while len(names) > 1:
-        pairs = [*names, "poison"] if len(names) % 2 else names
-        order = range(2 * width) if len(pairs) > 2 else _in_turns(count, lanes)
-        numbers, type_ = ", ".join(f"i32 {lane}" for lane in order), f"<{width} x {element}>"
-        names = [
-            w.let(f"shufflevector {type_} {low}, {type_} {high}, <{len(order)} x i32> <{numbers}>")
-            for low, high in zip(pairs[::2], pairs[1::2], strict=True)
-        ]
-        width *= 2
-    return names[0]
-
-
-def _in_turns(count: int, lanes: int) -> list[int]:
-    return [vector * lanes + lane for lane in range(lanes) for vector in range(count)]
+    order = [vector * lanes + lane for lane in range(lanes) for vector in range(len(vectors))]
+    return picked(w, vectors, element, lanes, order)
 
 
 def memory_value(body: Body, store: Store, vector: int) -> tuple[str, str, int]:

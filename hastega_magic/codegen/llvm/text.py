@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import struct
+from collections.abc import Sequence
 
 from hastega_magic.ir.expr import Expr
 from hastega_magic.types import BOOL, FLOAT, FLOAT32, INT, ScalarType
@@ -125,3 +126,18 @@ def _split(arguments: str) -> list[str]:
 
 def _type_of(argument: str) -> str:
     return argument[: argument.index(">") + 1] if argument.startswith("<") else argument.split(" ", 1)[0]
+
+
+def picked(w: Writer, vectors: Sequence[str], element: str, lanes: int, order: Sequence[int]) -> str:
+    """One vector of elements of all these, which are counted from the first one's on."""
+    names, width = list(vectors), lanes
+    while len(names) > 1:
+        pairs = [*names, "poison"] if len(names) % 2 else names
+        places = range(2 * width) if len(pairs) > 2 else order
+        numbers, type_ = ", ".join(f"i32 {place}" for place in places), f"<{width} x {element}>"
+        names = [
+            w.let(f"shufflevector {type_} {low}, {type_} {high}, <{len(places)} x i32> <{numbers}>")
+            for low, high in zip(pairs[::2], pairs[1::2], strict=True)
+        ]
+        width *= 2
+    return names[0]

@@ -16,7 +16,7 @@ from hastega_magic.compiler.options import Options
 from hastega_magic.ir import abi
 from hastega_magic.ir.expr import Expr
 from hastega_magic.ir.kernel import Accumulate, Kernel, Statement, Store
-from hastega_magic.ir.pipeline import Source, Table
+from hastega_magic.ir.pipeline import Source, Table, stride_of
 from hastega_magic.records import dataclass
 from hastega_magic.runtime.loop_result import LoopResult
 from hastega_magic.runtime.sources import PIECE, AnyArray, Column
@@ -24,9 +24,6 @@ from hastega_magic.runtime.tables import TableColumn
 from hastega_magic.types import ScalarType
 
 _PAGE = 4096
-
-HALVES = ("even", "odd")
-"""Layouts of sources that are halves of complex numbers."""
 
 
 @dataclass(frozen=True)
@@ -123,19 +120,20 @@ def write_columns(
 def _write_column(column: Column, length: int, file: IO[bytes]) -> Slab:
     offset = _aligned(file)
     dtype, layout = column.array(0, 0).dtype, column.source.layout
-    for start in range(0, length, PIECE):
+    stride = stride_of(layout) or 1
+    starts = range(0, length, PIECE)
+    for start in starts if stride > 0 else reversed(starts):
         piece = column.array(start, min(start + PIECE, length))
-        if layout in HALVES:
-            pairs = np.zeros(2 * len(piece), dtype)
-            half_of(pairs, layout)[:] = piece
-            piece = pairs
-        file.write(np.ascontiguousarray(piece).data)
-    return Slab(offset, dtype.str, (length * (2 if layout in HALVES else 1),))
+        memory = np.zeros(abs(stride) * len(piece), dtype)
+        elements_in(memory, layout)[:] = piece
+        file.write(memory.data)
+    return Slab(offset, dtype.str, (length * abs(stride),))
 
 
-def half_of(pairs: AnyArray, layout: str) -> AnyArray:
-    """Where the real or the imaginary parts are: kernels read complex numbers in pairs."""
-    return pairs[HALVES.index(layout) :: 2] if layout in HALVES else pairs
+def elements_in(memory: AnyArray, layout: str) -> AnyArray:
+    """Where the elements of a source lie whose stride native code takes for granted; others lie one after the other."""
+    stride = stride_of(layout) or 1
+    return memory[::stride] if layout != "odd" else memory[1::stride]
 
 
 def write_tables(
@@ -198,6 +196,6 @@ def _aligned(file: IO[bytes]) -> int:
 
 
 __all__ = [
-    "ResultSlabs", "Slab", "Text", "Trial", "frame_of", "half_of", "mapped", "read_result", "write", "write_columns",
-    "write_result", "write_tables",
+    "ResultSlabs", "Slab", "Text", "Trial", "elements_in", "frame_of", "mapped", "read_result", "write",
+    "write_columns", "write_result", "write_tables",
 ]  # fmt: skip

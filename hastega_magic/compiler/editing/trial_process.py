@@ -26,7 +26,7 @@ from typing import IO, Any
 from hastega_magic.compiler.backends import Backend, Job, backend_of
 from hastega_magic.compiler.editing.kernel_rules import check_llvm
 from hastega_magic.compiler.editing.kernel_rules_opencl import check_opencl
-from hastega_magic.compiler.editing.trial_data import Text, Trial, half_of, mapped, write_result
+from hastega_magic.compiler.editing.trial_data import Text, Trial, elements_in, mapped, write_result
 from hastega_magic.compiler.options import Options
 from hastega_magic.ir.kernel import TROUBLE, Kernel
 from hastega_magic.ir.schedule import BLOCK
@@ -119,7 +119,7 @@ def _run(
 ) -> None:
     data, results = files
     columns = [
-        Column(source, place if isinstance(place, range) else half_of(mapped(place, data), source.layout))
+        Column(source, place if isinstance(place, range) else elements_in(mapped(place, data), source.layout))
         for source, place in trial.columns
     ]
     tables = [TableColumn(table, scalar, mapped(slab, data)) for table, scalar, slab in trial.tables]

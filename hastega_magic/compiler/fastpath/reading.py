@@ -17,15 +17,12 @@ from hastega_magic.compiler.fastpath.slots import DoesNotFit, Number, Slot, slot
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import HALVES, Workspace
 from hastega_magic.interval import INT64
-from hastega_magic.ir.pipeline import Source
+from hastega_magic.ir.pipeline import Source, stride_of
 from hastega_magic.records import dataclass
 from hastega_magic.runtime.addresses import words_of
 from hastega_magic.runtime.sources import AnyArray
 from hastega_magic.syntax.loops.loop import View
 from hastega_magic.types import FLOAT32
-
-_STRIDES = {"dense": 1, "turned": -1, "even": 2, "odd": 2}
-"""Of sources of these layouts the distance of two elements, in elements; native code takes it for granted."""
 
 
 @dataclass(slots=True)
@@ -163,7 +160,7 @@ def readings(
                 return None
             else:
                 found.append(Constant(np.array(workspace.column(source).data[:1])))
-        elif key in parts and (source.layout in _STRIDES or source.layout == "strided"):
+        elif key in parts and (stride_of(source.layout) or source.layout == "strided"):
             operand, distance, half = parts[key]
             known = slot_of(operand, source, leaves[slot] if slot < len(leaves) else None)
             found.append(Part(known, distance, half, _stride(source)))
@@ -227,10 +224,11 @@ def places_of(
 
 
 def _stride(source: Source) -> int | None:
-    if source.kind != "array" or source.layout not in _STRIDES:
+    stride = stride_of(source.layout)
+    if source.kind != "array" or stride is None:
         return None
     assert source.storage is not None
-    return _STRIDES[source.layout] * source.storage.size
+    return stride * source.storage.size
 
 
 def _parts(

@@ -14,7 +14,7 @@ from hastega_magic.compiler.workspace import Parameter, Workspace
 from hastega_magic.errors import NotCompilable
 from hastega_magic.interval import INT64, Interval
 from hastega_magic.ir.expr import Expr
-from hastega_magic.ir.pipeline import Source
+from hastega_magic.ir.pipeline import Source, stride_of
 from hastega_magic.records import changed, dataclass
 from hastega_magic.runtime.addresses import words_of
 from hastega_magic.runtime.columnar import numbers
@@ -65,7 +65,8 @@ class Slot:
             flags = array.flags
             dense = flags.c_contiguous and flags.aligned
             layout = self.source.layout
-            other = layout == "turned" and not (flags.aligned and array.strides[0] == -array.itemsize)
+            stride = stride_of(layout)
+            other = stride is not None and not (flags.aligned and array.strides[0] == stride * array.itemsize)
             if other or array.dtype != self._dtype or dense != (layout == "dense"):
                 raise DoesNotFit
             return len(array)
