@@ -199,7 +199,8 @@ def _count(
         seen.add(node)
         if node.op == "load":
             assert isinstance(node.value, int)
-            counts[_load(kernel.sources[node.value])] += times
+            name, vectors = _load(kernel.sources[node.value])
+            counts[name] += times * vectors
         elif node.op == "index":
             counts["index"] += times
         elif node.op == "turns":
@@ -228,10 +229,10 @@ def _waiting(node: Expr) -> str:
     return "" if node.op in _FREE else class_of(node)
 
 
-def _load(source: Source) -> str:
+def _load(source: Source) -> tuple[str, int]:
     if source.kind == "range" or source.layout == "scalar":
-        return "index"
-    return "load" if source.layout in ("dense", "turned") else "strided"
+        return "index", 1
+    return ("load", source.vectors) if source.vectors else ("strided", 1)
 
 
 def _turns(node: Expr) -> float:

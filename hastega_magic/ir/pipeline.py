@@ -23,6 +23,10 @@ _STRIDES = {"dense": 1, "turned": -1, "even": 2, "odd": 2} | {
 }
 
 
+_MOST_BESIDE = 3
+"""Of chunks, whose elements are as many sources, each of which would read all; those of larger ones are gathered."""
+
+
 def stride_of(layout: str) -> int | None:
     """Elements from one to the next, if native code takes that for granted; else it is asked for with each run."""
     return _STRIDES.get(layout)
@@ -76,6 +80,14 @@ class Source:
     def apart(self) -> int:
         """Of elements that lie so far apart how far that is; else 0."""
         return (stride_of(self.layout) or 0) if self.layout.endswith(" apart") else 0
+
+    @property
+    def vectors(self) -> int:
+        """How many are read for one of elements: so many as these are apart; 0 where they are gathered one by one."""
+        stride = stride_of(self.layout)
+        if stride is None or (self.beside and self.apart > _MOST_BESIDE):
+            return 0
+        return abs(stride)
 
     @property
     def type_name(self) -> str:

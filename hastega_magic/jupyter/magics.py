@@ -177,7 +177,7 @@ class HastegaMagics(Magics):
         session.showing = Showing(shell.ast_node_interactivity, self._shows)
         if self.panel is not None:
             self.panel.cancel()  # two at a time would share the CPUs, and tell nothing
-            self.panel.wait(1.0)
+            self.panel.wait(2.0)
         return session, filename
 
     def _end(

@@ -11,12 +11,10 @@ from hastega_magic.codegen.turned import Turned
 from hastega_magic.ir.expr import Expr, postorder
 from hastega_magic.ir.kernel import Kernel
 from hastega_magic.ir.origins import UNNAMED
+from hastega_magic.ir.pipeline import Source
 from hastega_magic.ops import OPS
 from hastega_magic.records import dataclass
 from hastega_magic.types import BOOL, FLOAT32, INT, Storage
-
-_MOST_BESIDE = 3
-"""Of chunks, whose elements are as many sources, each of which would read all; larger ones are gathered."""
 
 _LINE = 64
 """Bytes of a line of the caches."""
@@ -208,10 +206,10 @@ class Body:
             return self._widened(self._turned(address, storage, number, not source.beside), storage)
         if source.layout in ("even", "odd") and self.together and self.mask is None:
             return self._of_pairs(address, storage, number, source.layout == "odd")
-        if (apart := source.apart) and self.together and self.mask is None:
-            most = _MOST_BESIDE if source.beside else self.lanes + 1
-            if apart <= most:
-                return self._widened(self._apart(address, storage, number, apart, not source.beside), storage)
+        # Vectors of fewer lanes would be read from before the first element that is used.
+        fits = source.apart and source.vectors and source.apart <= self.lanes + 1
+        if fits and self.together and self.mask is None:
+            return self._widened(self._apart(address, storage, number, source), storage)
         assert address.stride is not None
         numbers = self.element_numbers(number)
         stride = self.splatted("i64", address.stride)
@@ -279,9 +277,9 @@ class Body:
         numbers = ", ".join(f"i32 {2 * lane + odd}" for lane in range(lanes))
         return w.let(f"shufflevector {pairs} {both}, {pairs} poison, <{lanes} x i32> <{numbers}>")
 
-    def _apart(self, address: Address, storage: Storage, number: int, apart: int, asks: bool) -> str:
+    def _apart(self, address: Address, storage: Storage, number: int, source: Source) -> str:
         """Each so manieth element of dense ones: all are read, from the first that is used to the last."""
-        w, element, lanes = self.writer, memory_type(storage), self.lanes
+        w, element, lanes, apart = self.writer, memory_type(storage), self.lanes, source.apart
         vector, last = self.vector(element), apart * (lanes - 1)
         first = w.let(f"mul i64 {self.start_of(number)}, {apart}")
         starts = [min(part * lanes, last - lanes + 1) for part in range(apart)]
@@ -289,7 +287,7 @@ class Body:
         for start in starts:
             place = w.let(f"add i64 {first}, {start}") if start else first
             place = w.let(f"getelementptr {element}, ptr {address.base}, i64 {place}")
-            if asks:
+            if not source.beside:
                 self._ask(place, storage.size, number)
             parts.append(w.let(f"load {vector}, ptr {place}, align {storage.size}"))
         places = [lane * apart for lane in range(lanes)]

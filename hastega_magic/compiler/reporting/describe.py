@@ -159,7 +159,7 @@ def _of_two_types(execution: Execution) -> list[str]:
     found: list[str] = []
     for output, value in zip(execution.fused.outputs, execution.values, strict=False):
         element, kind = output.value, getattr(value, "dtype", None)
-        if not (isinstance(element, Either) and output.sink.kind == "array" and kind == object):
+        if not (isinstance(element, Either) and output.sink.kind == "array" and kind == _OBJECTS):
             continue
         low, high = (_PLURALS.get(part.type, "floats") for part in (element.low, element.high))
         instead = " (`0.0` in place of `0`, say)" if (low, high) == ("ints", "floats") else ""
@@ -171,6 +171,7 @@ def _of_two_types(execution: Execution) -> list[str]:
     return found
 
 
+_OBJECTS = np.dtype(object)
 _PLURALS = {BOOL: "bools", INT: "ints"}
 
 
