@@ -58,7 +58,11 @@ def test_the_shell_is_left_as_it_was(notebook):
 @pytest.mark.parametrize(
     ("line", "caret", "said"),
     [
-        ("y = range(300) |> map(lambda x: 1 // (x - 5)) |> sum", 18, "element 5 of range(300), 5, in"),
+        (
+            "y = range(300) |> map(lambda x: 1 // (x - 5)) |> sum",
+            18,
+            "element 5 of range(300), which is 5, in",
+        ),
         ("y = range(300) |> foo |> 3", 25, "a stage is a name or a call"),
         ("y = range(300) |> mpa(_ + 1)", 18, "`mpa` is no stage: did you mean map?"),
     ],

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from hastega_magic.compiler.python.naming import BEYOND, named, origin, placed, short, shown
+from hastega_magic.compiler.python.naming import BEYOND, named, origin, placed, short, shown, which
 from hastega_magic.compiler.python.nodes import filled, of_params, roots, scalars, wide_constants
 from hastega_magic.compiler.python.stagewise import (
     Element,
@@ -294,7 +294,7 @@ class Elements:
 
     def _where(self, stage: Stage, index: int, start: Any, value: Any) -> str:
         """A note: the element as its source has it, and as the stage got it where stages before made another of it."""
-        element = f"element {index} of {self._origin}, {shown(start)}"
+        element = which(f"element {index} of {self._origin}", start)
         value = cast(object, value)
         given = "" if _alike(value, start) else f", which was given {shown(value)}"
         return f"hastega: {element}, in {placed(stage.text, stage.span, self.loop.bound.site.stages)}{given}"
