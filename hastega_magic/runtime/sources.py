@@ -384,7 +384,7 @@ _FEW = 1024
 
 def _of_other_kinds(kinds: set[type]) -> str:
     names = ", ".join(sorted(kind.__name__ for kind in kinds))
-    if all(issubclass(kind, np.number) and not issubclass(kind, np.timedelta64) for kind in kinds):
+    if kinds <= {np.dtype(each).type for each in (*STORAGES, *COMPLEX_STORAGES)}:
         return f"the elements are NumPy's scalars ({names}), not Python's numbers: those of a NumPy array are compiled"
     if kinds == {tuple}:
         return "of tuples, those are compiled that are of one length, where something is computed of their numbers"
