@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_var_expand
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from hastega_magic.report import Report
     from hastega_magic.session import CellResult, Session
 
+_Magic = TypeVar("_Magic", bound=Callable[..., Any])
 
 _SHOWING = (
     "hastega_magic.codegen.opencl",
@@ -58,6 +60,16 @@ def taken(result: CellResult) -> object:
     """The value of a cell, which the session must not keep alive."""
     value, result.value = result.value, None
     return value
+
+
+def _asked_for(text: Callable[[], str]) -> Callable[[_Magic], _Magic]:
+    """For a magic: IPython's `?` shows a text behind its docstring, which is made when it is asked for."""
+
+    def marked(magic: _Magic) -> _Magic:
+        cast(Any, magic).getdoc = lambda: f"{inspect.getdoc(magic)}\n\n{text()}"  # IPython calls it
+        return magic
+
+    return marked
 
 
 @magics_class
@@ -102,10 +114,11 @@ class HastegaMagics(Magics):
 
     @no_var_expand
     @cell_magic("hastega")  # pyright: ignore[reportUntypedFunctionDecorator]
+    @_asked_for(lambda: arguments.cell_parser().format_help())
     def run_cell(self, line: str, cell: str) -> object:
         """Compile the pipelines of a cell, run it in order, show its value and its report.
 
-        Options stand in its first line, `%%hastega --on simd`; `%hastega help` lists them.
+        Options stand in its first line, `%%hastega --on simd`. The commands of `%hastega` answer questions.
         """
         if line in (PLAIN, AWAITED):
             return self._run_everywhere(line, cell)
@@ -208,8 +221,9 @@ class HastegaMagics(Magics):
 
     @no_var_expand
     @line_magic("hastega")  # pyright: ignore[reportUntypedFunctionDecorator]
+    @_asked_for(commands.overview)
     def run_command(self, line: str) -> None:
-        """Answer a question about the last cell, the cache or this machine: `%hastega help` lists them."""
+        """Answer a question about the last cell, the cache or this machine; `%%hastega` runs the cell below it."""
         try:
             commands.run(line, self)
         except BaseException as error:
