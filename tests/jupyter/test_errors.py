@@ -41,8 +41,8 @@ def alive(notebook):
         ("y = range(3) |> map()", 2, "y = range(3) |> map()", 16, "map"),
         ("return 3", 2, "return 3", 0, "'return' outside function"),
         ("a = 1\nawait a", 3, "await a", 0, "'await' outside function"),
-        ("%time 3", 2, "%time 3", 0, "do not work in a %%hastega cell"),
-        ("x = 5\nx?", 3, "x?", 0, "does not work in a %%hastega cell"),
+        ("%time 3", 2, "%time 3", 0, "they do in any other, and after `%hastega on` beside `|>`"),
+        ("x = 5\nx?", 3, "x?", 0, "does not work in a %%hastega cell: ask in another cell"),
     ],
 )
 def test_syntax_error_has_its_caret_under_the_users_line(notebook, body, line, text, caret, message):
