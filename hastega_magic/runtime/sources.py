@@ -305,7 +305,7 @@ def _numbers(data: AnyArray | Pieces, name: str, key: int) -> Column:
 
 def _array(data: AnyArray, name: str, key: int) -> Column:
     if data.ndim == 0:
-        iter(data)  # raises Python's own TypeError
+        iterated(data)  # raises Python's own TypeError
     if type(data) is not np.ndarray:
         raise NotCompilable(f"the source is a {type(data).__name__}, a subclass with rules of its own")
     if data.ndim != 1:

@@ -104,7 +104,7 @@ def test_syntax_error_from_running_code(notebook):
         ("y = [float('nan'), 1.0] |> map(int) |> sum", "ValueError", ["cannot convert float NaN", "element 0"]),
         ("y = [1.0, float('inf')] |> map(int) |> sum", "OverflowError", ["cannot convert float infinity", "element 1"]),
         ("t = [1, 2]\ny = [0, 1, 2] |> map(lambda i: t[i])", "IndexError", ["element 2 of [0, 1, 2], which is 2"]),
-        ("import numpy as np\ny = np.array(5) |> map(_ + 1)", "TypeError", ["iteration over a 0-d array", "----> 3"]),
+        ("import numpy as np\ny = np.array(5) |> map(_ + 1)", "TypeError", ["a 0-d array", "`.ravel()`", "----> 3"]),
         ("a, b = 1, 2\n1 / 0", "ZeroDivisionError", ["division by zero", "----> 3 1 / 0"]),
     ],
 )  # fmt: skip
