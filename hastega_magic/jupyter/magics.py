@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import logging
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_var_expand
 from traitlets import Bool, Enum, Float, Int, List, TraitError, Unicode, validate
+from traitlets.config import Config
 
 from hastega_magic.compiler.options import INT_MODES, Options
 from hastega_magic.errors import HastegaError
@@ -70,6 +72,18 @@ def _asked_for(text: Callable[[], str]) -> Callable[[_Magic], _Magic]:
         return magic
 
     return marked
+
+
+def leave_out_refused(shell: Shell) -> None:
+    """Take what an option cannot be out of the shell's configuration, and log it."""
+    ours = HastegaMagics.__name__
+    for name, value in [*shell.config[ours].items()]:
+        try:
+            HastegaMagics(config=Config({ours: {name: value}}))
+        except TraitError as error:
+            del shell.config[ours][name]
+            why = str(error).removeprefix(f"{ours}: ")
+            logging.getLogger(__name__).warning("%s.%s = %r is not configured: %s", ours, name, value, why)
 
 
 @magics_class
