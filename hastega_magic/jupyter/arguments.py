@@ -79,6 +79,8 @@ class Arguments(argparse.ArgumentParser):
             valued = [option for option, each in options.items() if each.nargs is None]
             if dashed in options:
                 meant = f": did you mean {dashed}?"
+            elif name.startswith("#"):
+                meant = ": a comment stands on a line of its own, below"
             elif "--compare" in options and name in BACKENDS:
                 meant = ": a back end stands behind --on; several behind --compare, with commas alone between them"
             elif "--show" in options and name in SECTIONS:

@@ -62,6 +62,8 @@ CELL = "y = range(100) |> map(lambda x: x * 3 + 1) |> sum\ny"
         ("--quie", ["--quie", "--quiet"]),
         ("--quiet --show fused", ["%%hastega: --show asks for what --quiet hides: say one of them"]),
         ("range(3) |> sum", ["range(3)", "next line"]),
+        ("--quiet # silent", ["unexpected '#': a comment stands on a line of its own, below"]),
+        ("#silent", ["unexpected '#silent': a comment stands"]),
         ("--on 'simd", ["quotation"]),
     ],
 )
