@@ -81,7 +81,7 @@ _WHERE = "hastega: `|>` works in cells that begin with %%hastega; after `%hasteg
 _NOT_INSIDE = "hastega: `|>` does not work inside an f-string: give the value a name first"
 _FIRST = "hastega: `%%{}` has to be the first line of its cell: comments and other code stand below it"
 _NO_BLANKS = "hastega: `%%{}` has to begin its line: no blanks stand before it"
-_MEANT = re.compile(r"Cell magic `%%(\w+)` not found\.")
+_MEANT = re.compile(r"Cell magic `%%(\w*)[^`\w]*` not found\.")
 """What IPython says of a name that it does not know, where it does not think of another one."""
 
 
@@ -92,7 +92,8 @@ def hint(result: Any) -> None:
     """
     error, text = result.error_before_exec or result.error_in_exec, getattr(result.info, "raw_cell", "")
     if isinstance(error, UsageError) and (unknown := _MEANT.match(str(error))):
-        near = difflib.get_close_matches(unknown[1].lower(), _OURS, 1)
+        name = unknown[1] or (text.lstrip("% ").split() or [""])[0]
+        near = difflib.get_close_matches(name.lower(), _OURS, 1)
         if near:
             print(f"hastega: did you mean `%%{near[0]}`?")  # noqa: T201  behind the error
         return
