@@ -36,6 +36,10 @@ def test_loading_twice_keeps_the_configuration(notebook):
     assert notebook("y = range(3) |> sum").bundles == []
 
 
+def test_completion_is_offered_what_is_there_to_be_used():
+    assert dir(hastega_magic) == sorted(hastega_magic.__all__)
+
+
 REFUSED = {"on": "gpu", "threads": -1, "quiet": True, "nothing": 3}
 
 
