@@ -97,11 +97,12 @@ def hint(result: Any) -> None:
         if near:
             print(f"hastega: did you mean `%%{near[0]}`?")  # noqa: T201  behind the error
         return
-    if not isinstance(error, (SyntaxError, CellError, UsageError)):
+    unseen = isinstance(error, UsageError) and "`%%hastega" in str(error)
+    if not unseen and not isinstance(error, (SyntaxError, CellError)):
         return
     if misplaced := _misplaced(text):
         print(misplaced)  # noqa: T201
-    elif isinstance(error, (CellSyntaxError, CellError, UsageError)):
+    elif not isinstance(error, SyntaxError) or isinstance(error, CellSyntaxError):
         return
     elif holds_pipe(text):
         shell = get_ipython()

@@ -162,6 +162,7 @@ MISPLACED = {
     "%% hastega --quiet\n2": "hastega: did you mean `%%hastega`?\n",
     "%%\n2": "",
     "%%nothing\n2": "",
+    "%%writefile\nx = 1\n%%hastega\n2": "",
     "%%hastega --nothing\n2": "",
     "%%time\n%%hastega --nothing\n2": "",
     "%%time\n%%hastega --no-baseline\nexec('1 +')": "",
