@@ -20,6 +20,12 @@ __all__ = [
     "__version__", "hastega", "last_report", "load_ipython_extension", "measure", "pipe", "unload_ipython_extension",
 ]  # fmt: skip
 
+
+def __dir__() -> list[str]:
+    """What completion offers behind `hastega_magic.`: no modules of the package, and nothing imported here."""
+    return __all__
+
+
 # Imports stand in the functions: `import hastega_magic` alone loads neither NumPy nor the compiler.
 
 

@@ -20,6 +20,13 @@ INT_MODES = ("exact", "checked", "wrap")
 SECTIONS = ("pipeline", "fused", "passes", "llvm", "asm", "opencl", "phases", "baselines")
 """What `--show` takes."""
 
+_HEADINGS: Mapping[str, str] = {
+    **dict.fromkeys(("assembly", "assembler"), "asm"),
+    **dict.fromkeys(("times", "timing", "timings", "transfers"), "phases"),
+    **dict.fromkeys(("stages", "graph"), "pipeline"),
+}
+"""What a report or others call a section."""
+
 _MEANT: Mapping[str, str] = {
     **dict.fromkeys(
         ("gpu", "gpus", "device", "cuda", "nvidia", "rocm", "hip", "amd", "metal", "vulkan", "sycl"), "opencl"
@@ -107,7 +114,9 @@ class Options:
                 raise no_back_end(name)
         for name in self.show:
             if name not in SECTIONS:
-                raise UsageError(f"there is no section {name!r}{did_you_mean(name, SECTIONS)}")
+                raise UsageError(
+                    f"there is no section {name!r}{did_you_mean(_HEADINGS.get(name.lower(), name), SECTIONS)}"
+                )
         if self.int_mode not in INT_MODES:
             near = did_you_mean(self.int_mode, INT_MODES)
             raise _refused("int_mode", f"has no mode {self.int_mode!r}{near}")

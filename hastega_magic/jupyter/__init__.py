@@ -6,6 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, cast
 
 from IPython.core.getipython import get_ipython
+from traitlets import TraitError
 
 from hastega_magic.errors import UsageError
 from hastega_magic.frames import SHOWN
@@ -25,14 +26,18 @@ def load(shell: Shell) -> None:
     put_off(lambda: uncollected(_import))
     from hastega_magic.jupyter import bodiless, completer, help_requests, lines, tracebacks
     from hastega_magic.jupyter.everywhere import hint
-    from hastega_magic.jupyter.magics import HastegaMagics
+    from hastega_magic.jupyter.magics import HastegaMagics, leave_out_refused
 
     if tracebacks.show_in_shell not in SHOWN:
         SHOWN.append(tracebacks.show_in_shell)
     if _magics(shell) is not None:
         return
     warmup.load_library()  # not beside NumPy's libraries, which would wait for it, and the interpreter with them
-    shell.register_magics(HastegaMagics)
+    try:
+        shell.register_magics(HastegaMagics)
+    except TraitError:  # a kernel that loads the extension when it starts would not start
+        leave_out_refused(shell)
+        shell.register_magics(HastegaMagics)
     completer.install(shell)
     lines.install(shell)
     help_requests.install(shell)

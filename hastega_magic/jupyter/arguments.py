@@ -79,8 +79,12 @@ class Arguments(argparse.ArgumentParser):
             valued = [option for option, each in options.items() if each.nargs is None]
             if dashed in options:
                 meant = f": did you mean {dashed}?"
+            elif name.startswith("#"):
+                meant = ": a comment stands on a line of its own, below"
             elif "--compare" in options and name in BACKENDS:
                 meant = ": a back end stands behind --on; several behind --compare, with commas alone between them"
+            elif "--show" in options and name in SECTIONS:
+                meant = ": a section stands behind --show; several with commas alone between them"
             elif len(options) == len(valued) == 1:
                 meant = f": did you mean {valued[0]} {name}?"
             else:
@@ -89,6 +93,9 @@ class Arguments(argparse.ArgumentParser):
         keyword = bare.replace("-", "_")
         if "--tune" in options and keyword in ("seconds", "tune_seconds"):
             self.error(f"there is no option {name}: `%config HastegaMagics.tune_seconds = 5` sets it")
+        without = f"--{bare.removeprefix('no-')}" if bare.startswith("no-") else f"--no-{bare}"
+        if without in options and options[without].nargs == 0:
+            self.error(f"there is no option {name}: leave {without} out")
         meant = next((option for option, each in options.items() if each.dest == keyword), name)
         known = [*options, *(str(choice) for each in self._actions for choice in each.choices or ())]
         self.error(f"there is no option {name}{did_you_mean(meant, known)}")

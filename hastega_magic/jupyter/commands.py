@@ -62,10 +62,12 @@ def _help(rest: str, magics: HastegaMagics) -> None:
         parser.add_argument("stage", choices=list(STAGES))
         _say(STAGES[parser.read(rest).stage].help)
     else:
-        for name in COMMANDS:
-            _say(_line_of(name))
-        _say()
-        _say(cell_parser().format_help())
+        _say(overview())
+
+
+def overview() -> str:
+    """All commands, and the options of a cell."""
+    return "\n".join([*map(_line_of, COMMANDS), "", cell_parser().format_help()])
 
 
 def _line_of(name: str) -> str:

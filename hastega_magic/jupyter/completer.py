@@ -199,7 +199,9 @@ def _commands(before: str, results: Callable[[], Iterable[str]]) -> Found | None
     if rest[: word.start()].split()[-1:] == ["--save"] or rest[: word.start()].endswith("--save="):
         return None  # IPython knows the files
     if name == "help":
-        return _among(word[0], ((row.name, f"{row.kind}: {row.doc}") for row in STAGES.values()), alone=True)
+        stages = [(row.name, f"{row.kind}: {row.doc}") for row in STAGES.values()]
+        commands = [(each, command.does) for each, command in COMMANDS.items()]
+        return _among(word[0], [*stages, *commands, *_known_options()], alone=True)
     return _among(word[0], ((each, "") for each in _OF_COMMANDS.get(name, ())), alone=True)
 
 

@@ -9,15 +9,18 @@ The text is handed over whole, so that its lines are counted as the editor count
 from __future__ import annotations
 
 import ast
+import difflib
 import inspect
 import re
 import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from IPython.core.error import UsageError
 from IPython.core.getipython import get_ipython
 
 from hastega_magic.errors import CellSyntaxError
+from hastega_magic.jupyter.tracebacks import CellError
 from hastega_magic.syntax.reading.pipe import normalise, parse
 from hastega_magic.syntax.reading.text import scan
 
@@ -76,20 +79,55 @@ class Everywhere:
 
 _WHERE = "hastega: `|>` works in cells that begin with %%hastega; after `%hastega on`, in all that follow"
 _NOT_INSIDE = "hastega: `|>` does not work inside an f-string: give the value a name first"
+_FIRST = "hastega: `%%{}` has to be the first line of its cell: comments and other code stand below it"
+_NO_BLANKS = "hastega: `%%{}` has to begin its line: no blanks stand before it"
+_MEANT = re.compile(r"Cell magic `%%(\w*)[^`\w]*` not found\.")
+"""What IPython says of a name that it does not know, where it does not think of another one."""
 
 
 def hint(result: Any) -> None:
-    """After a cell that Python cannot read for its `|>`: say where it works. For IPython's event `post_run_cell`."""
+    """After a cell that IPython cannot read for its `|>` or `%%hastega`: say where they work.
+
+    For IPython's event `post_run_cell`.
+    """
     error, text = result.error_before_exec or result.error_in_exec, getattr(result.info, "raw_cell", "")
-    if not isinstance(error, SyntaxError) or isinstance(error, CellSyntaxError):
+    if isinstance(error, UsageError) and (unknown := _MEANT.match(str(error))):
+        name = unknown[1] or (text.lstrip("% ").split() or [""])[0]
+        near = difflib.get_close_matches(name.lower(), _OURS, 1)
+        if near:
+            print(f"hastega: did you mean `%%{near[0]}`?")  # noqa: T201  behind the error
         return
-    if holds_pipe(text):
+    unseen = isinstance(error, UsageError) and "`%%hastega" in str(error)
+    if not unseen and not isinstance(error, (SyntaxError, CellError)):
+        return
+    if misplaced := _misplaced(text):
+        print(misplaced)  # noqa: T201
+    elif not isinstance(error, SyntaxError) or isinstance(error, CellSyntaxError):
+        return
+    elif holds_pipe(text):
         shell = get_ipython()
         if not any(isinstance(each, Everywhere) for each in getattr(shell, "input_transformers_post", ())):
-            print(_WHERE)  # noqa: T201  behind the error
+            print(_WHERE)  # noqa: T201
     elif "|>" in text and "f-string" in error.msg:
         print(_NOT_INSIDE)  # noqa: T201
 
+
+def _misplaced(text: str) -> str:
+    """What is to be said where IPython does not see a cell magic of ours, as it stands further down; else ""."""
+    strings = [token for token in scan(text) if token.kind == "string"]
+    inside = {token.line + n for token in strings for n in range(1, token.text.count("\n") + 1)}
+    above = False
+    for number, line in enumerate(text.split("\n"), 1):
+        found = _CELL_MAGIC.match(line) if number not in inside else None
+        if found and found[2] in _OURS:
+            return _FIRST.format(found[2]) if above else _NO_BLANKS.format(found[2]) if found[1] else ""
+        above = above or bool(line.strip() and not line.startswith("%%"))
+    return ""
+
+
+_CELL_MAGIC = re.compile(r"(\s*)%%(\w+)")
+_OURS = "hastega", "hastega_kernel"
+"""The cell magics."""
 
 _MISPLACED = (
     "'await' outside",

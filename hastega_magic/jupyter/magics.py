@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import importlib
+import inspect
+import logging
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_var_expand
 from traitlets import Bool, Enum, Float, Int, List, TraitError, Unicode, validate
+from traitlets.config import Config
 
 from hastega_magic.compiler.options import INT_MODES, Options
 from hastega_magic.errors import HastegaError
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
     from hastega_magic.report import Report
     from hastega_magic.session import CellResult, Session
 
+_Magic = TypeVar("_Magic", bound=Callable[..., Any])
 
 _SHOWING = (
     "hastega_magic.codegen.opencl",
@@ -58,6 +62,28 @@ def taken(result: CellResult) -> object:
     """The value of a cell, which the session must not keep alive."""
     value, result.value = result.value, None
     return value
+
+
+def _asked_for(text: Callable[[], str]) -> Callable[[_Magic], _Magic]:
+    """For a magic: IPython's `?` shows a text behind its docstring, which is made when it is asked for."""
+
+    def marked(magic: _Magic) -> _Magic:
+        cast(Any, magic).getdoc = lambda: f"{inspect.getdoc(magic)}\n\n{text()}"  # IPython calls it
+        return magic
+
+    return marked
+
+
+def leave_out_refused(shell: Shell) -> None:
+    """Take what an option cannot be out of the shell's configuration, and log it."""
+    ours = HastegaMagics.__name__
+    for name, value in [*shell.config[ours].items()]:
+        try:
+            HastegaMagics(config=Config({ours: {name: value}}))
+        except TraitError as error:
+            del shell.config[ours][name]
+            why = str(error).removeprefix(f"{ours}: ")
+            logging.getLogger(__name__).warning("%s.%s = %r is not configured: %s", ours, name, value, why)
 
 
 @magics_class
@@ -102,10 +128,11 @@ class HastegaMagics(Magics):
 
     @no_var_expand
     @cell_magic("hastega")  # pyright: ignore[reportUntypedFunctionDecorator]
+    @_asked_for(lambda: arguments.cell_parser().format_help())
     def run_cell(self, line: str, cell: str) -> object:
         """Compile the pipelines of a cell, run it in order, show its value and its report.
 
-        Options stand in its first line, `%%hastega --on simd`; `%hastega help` lists them.
+        Options stand in its first line, `%%hastega --on simd`. The commands of `%hastega` answer questions.
         """
         if line in (PLAIN, AWAITED):
             return self._run_everywhere(line, cell)
@@ -208,8 +235,9 @@ class HastegaMagics(Magics):
 
     @no_var_expand
     @line_magic("hastega")  # pyright: ignore[reportUntypedFunctionDecorator]
+    @_asked_for(commands.overview)
     def run_command(self, line: str) -> None:
-        """Answer a question about the last cell, the cache or this machine: `%hastega help` lists them."""
+        """Answer a question about the last cell, the cache or this machine; `%%hastega` runs the cell below it."""
         try:
             commands.run(line, self)
         except BaseException as error:

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 class Shell(Protocol):
     """The part of `InteractiveShell` that the magics need."""
 
+    config: Any
     user_ns: dict[str, Any]
     configurables: list[Any]
     events: Any

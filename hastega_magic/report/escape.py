@@ -101,5 +101,6 @@ _QUOTED = 120
 
 
 def quoted(code: str) -> str:
-    """Code of the user's in a sentence: between backticks, cut where it is long."""
+    """Code of the user's in a sentence: between backticks, on one line, cut where it is long."""
+    code = " ".join(code.split()) if "\n" in code else code
     return f"`{shorten(code, _QUOTED)}`" if len(code) > _QUOTED else f"`{code}`"

@@ -81,6 +81,10 @@ def iterated(source: Any) -> Iterator[Any]:
         if not has(source, "__iter__"):
             what = "None" if source is None else f"a single {type(source).__name__}"
             error.add_note(f"hastega: {THROUGH}, and is given {what} here")
+        elif isinstance(source, np.ndarray) and source.ndim == 0:
+            error.add_note(
+                f"hastega: {THROUGH}, and an array without dimensions has none: `.ravel()` gives one of one element"
+            )
         raise
 
 

@@ -305,7 +305,7 @@ def _numbers(data: AnyArray | Pieces, name: str, key: int) -> Column:
 
 def _array(data: AnyArray, name: str, key: int) -> Column:
     if data.ndim == 0:
-        iter(data)  # raises Python's own TypeError
+        iterated(data)  # raises Python's own TypeError
     if type(data) is not np.ndarray:
         raise NotCompilable(f"the source is a {type(data).__name__}, a subclass with rules of its own")
     if data.ndim != 1:
@@ -388,7 +388,7 @@ _FEW = 1024
 
 def _of_other_kinds(kinds: set[type]) -> str:
     names = ", ".join(sorted(kind.__name__ for kind in kinds))
-    if all(issubclass(kind, np.number) and not issubclass(kind, np.timedelta64) for kind in kinds):
+    if kinds <= {np.dtype(each).type for each in (*STORAGES, *COMPLEX_STORAGES)}:
         return f"the elements are NumPy's scalars ({names}), not Python's numbers: those of a NumPy array are compiled"
     if kinds == {tuple}:
         return "of tuples, those are compiled that are of one length, where something is computed of their numbers"

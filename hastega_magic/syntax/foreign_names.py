@@ -45,6 +45,10 @@ _ROWS: tuple[tuple[str, str], ...] = (
     ("mean", "average avg"),
     ("var", "variance"),
     ("std", "stddev stdev"),
+    ("statistics.median", "median"),
+    ("statistics.mode", "mode"),
+    ("np.quantile(q)", "quantile"),
+    ("np.percentile(q)", "percentile"),
     ("min", "minimum amin"),
     ("max", "maximum amax"),
     ("min(key=f)", "min_by"),
@@ -60,6 +64,7 @@ _ROWS: tuple[tuple[str, str], ...] = (
     ("to_list", "collect as_list"),
     ("set", "unique distinct uniq to_set"),
     ("sorted", "sort_by order_by arrange"),
+    ("sorted(key=f) |> itertools.groupby(key=f)", "group_by"),
     ("a comprehension, [y for x in xs for y in f(x)]", "flat_map concat_map mapcat flatten"),
     ("map(str) |> ', '.join", "join mk_string intercalate"),
 )

@@ -217,7 +217,8 @@ def test_the_element_is_named_where_python_computes(sink):
     with pytest.raises(ZeroDivisionError) as caught:
         Session({}).run_cell(cell, options=Options(on="numpy", baseline=False))
     assert (
-        "hastega: element 1 of [2, 0], 0, in `map(lambda x: x ** -1)` (cell line 1)" in caught.value.__notes__
+        "hastega: element 1 of [2, 0], which is 0, in `map(lambda x: x ** -1)` (cell line 1)"
+        in caught.value.__notes__
     )
 
 

@@ -38,7 +38,7 @@ def test_the_very_exception(text, ahead):
     bad = len(xs) - 1 if ahead == 0 and xs[-1] != 1 else None
     place = next(i for i in range(len(xs)) if _raises(text, xs[i], names))
     assert bad in (None, place)
-    assert f"element {place} of xs, {xs[place]!r}" in ran.notes
+    assert f"element {place} of xs, which is {xs[place]!r}" in ran.notes
     assert f"lambda x: {text.strip()}" in ran.notes
     assert "ys" not in ran.namespace
 
@@ -120,25 +120,28 @@ def test_other_sinks_of_nothing(source, sink):
 
 def test_the_place_of_an_error_counts_from_the_source():
     ran = battery.run("xs |> drop(2) |> map(lambda x: 1 // x)", {"xs": [5, 6, 7, 0]})
-    assert ", 0, in" in ran.notes
+    assert ", which is 0, in" in ran.notes
 
 
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("xs |> map(lambda x: 1 // x)", "element 1 of xs, 0, in `map(lambda x: 1 // x)` (cell line 1)"),
+        (
+            "xs |> map(lambda x: 1 // x)",
+            "element 1 of xs, which is 0, in `map(lambda x: 1 // x)` (cell line 1)",
+        ),
         (
             "xs |> zip([1, 1, 0]) |> map(lambda a, b: a // b)",
-            "element 2 of xs, 3, in `map(lambda a, b: a // b)` (cell line 1), which was given (3, 0)",
+            "element 2 of xs, which is 3, in `map(lambda a, b: a // b)` (cell line 1), which was given (3, 0)",
         ),
         ("xs |> enumerate |> map(lambda i, x: 1 // x)", "which was given (1, 0)"),
-        ("xs |> window(2) |> map(lambda a, b: a // b)", "element 0 of xs, 2, in"),
+        ("xs |> window(2) |> map(lambda a, b: a // b)", "element 0 of xs, which is 2, in"),
         ("xs |> window(2) |> map(lambda a, b: a // b)", "which was given (2, 0)"),
-        ("xs |> map(_ - 2) |> map(lambda x: 1 // x)", "element 0 of xs, 2, in"),
+        ("xs |> map(_ - 2) |> map(lambda x: 1 // x)", "element 0 of xs, which is 2, in"),
         ("xs |> map(_ - 2) |> map(lambda x: 1 // x)", "which was given 0"),
         (
             "ps |> map(lambda a, b: a // b)",
-            "element 1 of ps, (3, 0), in `map(lambda a, b: a // b)` (cell line 1)",
+            "element 1 of ps, which is (3, 0), in `map(lambda a, b: a // b)` (cell line 1)",
         ),
     ],
 )
@@ -150,13 +153,13 @@ def test_a_note_tells_what_the_stage_was_given_where_that_is_not_the_sources_own
 
 
 IN_ORDER = {
-    "scan(lambda a, x: a // (x - 3))": "element 3, 3 after 0,",
-    "scan(lambda a, x: a // (x - 3), 5)": "element 3, 3 after -1,",
-    "reduce(lambda a, x: a / (x - 3), 1.0)": "element 3, 3 after -0.16666666666666666,",
-    "reduce(lambda a, x: a % (x - 4))": "element 4, 4 after 0,",
-    "take_while(lambda x: 5 // (3 - x)) |> sum": "element 3 of xs, 3,",
-    "drop_while(lambda x: 5 // (3 - x)) |> to_list": "element 3 of xs, 3,",
-    "scan(lambda a, x: (a + 7) ** 3 // (x - 7), 1)": "after a number of ",
+    "scan(lambda a, x: a // (x - 3))": "element 3, which is 3, with 0 so far,",
+    "scan(lambda a, x: a // (x - 3), 5)": "element 3, which is 3, with -1 so far,",
+    "reduce(lambda a, x: a / (x - 3), 1.0)": "element 3, which is 3, with -0.16666666666666666 so far,",
+    "reduce(lambda a, x: a % (x - 4))": "element 4, which is 4, with 0 so far,",
+    "take_while(lambda x: 5 // (3 - x)) |> sum": "element 3 of xs, which is 3,",
+    "drop_while(lambda x: 5 // (3 - x)) |> to_list": "element 3 of xs, which is 3,",
+    "scan(lambda a, x: (a + 7) ** 3 // (x - 7), 1)": "with a number of ",
 }
 
 

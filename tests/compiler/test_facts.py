@@ -92,7 +92,7 @@ def test_what_was_once_compiled_to_something_else(text):
 def test_division_by_zero_names_the_element(text, place):
     ran = battery.assert_like_python(f"xs |> map(lambda x: {text})", {"xs": INTS})
     assert isinstance(ran.error, ZeroDivisionError)
-    assert f"element {place} of xs, {INTS[place]}" in ran.notes
+    assert f"element {place} of xs, which is {INTS[place]}" in ran.notes
 
 
 def test_two_comparisons_in_one_cell_do_not_share_their_code():

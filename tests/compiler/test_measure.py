@@ -120,11 +120,11 @@ def test_nothing_is_assigned_and_nothing_changes(kept):
         ({"on": "cuda"}, "no back end 'cuda'"),
         ({"width": 3}, "power of two"),
         ({"int_mode": "sloppy"}, "sloppy"),
-        ({"repeat": 0}, "one run or more"),
-        ({"n": -1}, "one run or more"),
+        ({"repeat": 0}, "^repeat takes a whole number from 1 on, not 0$"),
+        ({"n": -1}, "^n takes a whole number from 0 on, not -1$"),
         ({"threads": -1}, "^threads takes zero or more, not -1"),
         ({"threads": "x"}, "threads takes a whole number"),
-        ({"n": "x"}, "one run or more"),
+        ({"n": "x"}, "^n takes a whole number from 0 on, not 'x'$"),
     ],
 )
 def test_what_cannot_be_chosen(kept, choices, words):

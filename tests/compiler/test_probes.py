@@ -45,7 +45,7 @@ def test_python_sees_no_difference(text):
 def test_an_error_names_the_element_of_the_source():
     ran = run("xs |> take_while(1 // (80000 - _) < 2) |> count", {"xs": range(100000)})
     assert isinstance(ran.error, ZeroDivisionError)
-    assert "element 80000 of xs, 80000" in ran.notes
+    assert "element 80000 of xs, which is 80000" in ran.notes
 
 
 @pytest.mark.parametrize(

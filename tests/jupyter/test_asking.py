@@ -71,3 +71,14 @@ def test_a_cell_of_the_magic_says_where_it_works(notebook):
 
 def test_there_is_no_help_on_others(notebook):
     assert "there is no stage 'scam': did you mean scan?" in notebook.run("%hastega help scam").text
+
+
+def test_behind_a_magic_it_tells_its_options(notebook):
+    cell, line = notebook.run("%%hastega?").out, notebook.run("%hastega?").out
+    options = notebook.run("%hastega help").out
+    assert "--threads N           at most so many threads" in cell
+    assert "%hastega calibrate  " in line
+    for told in (cell, line):  # Shift-Tab at `%%hastega` shows what `%hastega?` does
+        assert options.partition("usage: ")[2].rstrip() in told
+    assert cell.index("Compile the pipelines of a cell") < cell.index("usage: %%hastega")
+    assert line.index("Answer a question") < line.index("%hastega help") < line.index("usage: %%hastega")

@@ -69,6 +69,8 @@ def test_all_stages_stand_after_a_pipe_with_what_they_do():
         ("%hastega report --save ⇥", None),
         ("%hastega report --save=⇥", None),
         ("%hastega help sc⇥", ["scan"]),
+        ("%hastega help --th⇥", ["--threads"]),
+        ("%hastega help re⇥", ["reverse", "reduce", "report"]),
         ("%%hastega --on simd --qui⇥", ["--quiet"]),
         ("%hastega dev⇥", ["devices"]),
         ("%hastega edit ⇥", ["llvm", "opencl"]),

@@ -144,6 +144,43 @@ def test_a_pipe_in_a_cell_that_is_pythons_is_explained(notebook):
     assert said not in notebook.run("[1, 2] |> sum").text
 
 
+FIRST = "hastega: `%%hastega` has to be the first line of its cell: comments and other code stand below it\n"
+NO_BLANKS = "hastega: `%%hastega` has to begin its line: no blanks stand before it\n"
+MISPLACED = {
+    "# a comment\n%%hastega\n[1, 2] |> sum": FIRST,
+    "import math\n%%hastega --quiet\n2": FIRST,
+    "%time\n%%hastega\n2": FIRST,
+    "%%time\n# a comment\n%%hastega\n2": FIRST,
+    "'''\n%%hastega\n'''\n\n  %%hastega\n[1, 2] |> sum": FIRST,
+    "x = 1\n%%hastega_kernel llvm xs\nret": FIRST.replace("hastega`", "hastega_kernel`"),
+    "  %%hastega\n[1, 2] |> sum": NO_BLANKS,
+    "\n\n\t%%hastega\n2": NO_BLANKS,
+    "%%Hastega\n[1, 2] |> sum": "hastega: did you mean `%%hastega`?\n",
+    "%%hastga\n2": "hastega: did you mean `%%hastega`?\n",
+    "%%hastega: --quiet\n2": "hastega: did you mean `%%hastega`?\n",
+    "%%hastega()\n2": "hastega: did you mean `%%hastega`?\n",
+    "%% hastega --quiet\n2": "hastega: did you mean `%%hastega`?\n",
+    "%%\n2": "",
+    "%%nothing\n2": "",
+    "%%writefile\nx = 1\n%%hastega\n2": "",
+    "%%hastega --nothing\n2": "",
+    "%%time\n%%hastega --nothing\n2": "",
+    "%%time\n%%hastega --no-baseline\nexec('1 +')": "",
+    "%%time\n%%hastega --no-baseline\n1 +": "",
+    "'''\n%%hastega\n'''\n1 +": "",
+}
+
+
+@pytest.mark.parametrize("everywhere", [False, True])
+@pytest.mark.parametrize("cell", MISPLACED)
+def test_a_cell_magic_that_ipython_does_not_see_is_explained(notebook, cell, everywhere):
+    if everywhere:
+        notebook.run("%hastega on")
+    seen = notebook.run(cell)
+    assert seen.error is not None
+    assert "".join(re.findall("hastega: (?:`%%hastega|did).*\n", seen.out)) == MISPLACED[cell]
+
+
 BLOCKS = {
     "xs |> sum": "complete",
     "xs\n  |> sum": "complete",

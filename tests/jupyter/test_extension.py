@@ -1,12 +1,15 @@
 """Loading, unloading, and what the bare import costs."""
 
+import re
 import subprocess
 import sys
 
 import pytest
+from traitlets.config import Config
 
 import hastega_magic
 from hastega_magic.errors import UsageError
+from tests.jupyter.conftest import Notebook
 
 
 def configurable(shell):
@@ -31,6 +34,35 @@ def test_loading_twice_keeps_the_configuration(notebook):
     notebook.run("%config HastegaMagics.quiet = True")
     hastega_magic.load_ipython_extension(notebook.shell)
     assert notebook("y = range(3) |> sum").bundles == []
+
+
+def test_completion_is_offered_what_is_there_to_be_used():
+    assert dir(hastega_magic) == sorted(hastega_magic.__all__)
+
+
+REFUSED = {"on": "gpu", "threads": -1, "quiet": True, "nothing": 3}
+
+
+def test_what_is_configured_and_cannot_be_is_left_out(shell, caplog):
+    shell.config.HastegaMagics = Config(REFUSED)
+    notebook = Notebook(shell)
+    notebook.run("%load_ext hastega_magic")
+    told = [record.getMessage() for record in caplog.records if record.name == "hastega_magic.jupyter.magics"]
+    assert len(told) == 2
+    assert (
+        told[0]
+        == "HastegaMagics.on = 'gpu' is not configured: there is no back end 'gpu': did you mean opencl?"
+    )
+    assert re.match("HastegaMagics.threads = -1 is not configured: .* should not be less than 0", told[1])
+    seen = notebook.run("%%hastega\n[1, 2] |> sum")
+    assert (seen.error, seen.bundles) == (None, [])
+    assert notebook.run("%config HastegaMagics.on").out.strip().endswith("'auto'")
+
+
+def test_what_config_refused_does_not_keep_from_loading_again(notebook):
+    notebook.run("%config HastegaMagics.threads = -1")
+    assert notebook.run("%reload_ext hastega_magic").error is None
+    assert notebook("[1, 2] |> sum").error is None
 
 
 def test_reloading_works(notebook):

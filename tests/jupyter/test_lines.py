@@ -58,7 +58,11 @@ def test_the_shell_is_left_as_it_was(notebook):
 @pytest.mark.parametrize(
     ("line", "caret", "said"),
     [
-        ("y = range(300) |> map(lambda x: 1 // (x - 5)) |> sum", 18, "element 5 of range(300), 5, in"),
+        (
+            "y = range(300) |> map(lambda x: 1 // (x - 5)) |> sum",
+            18,
+            "element 5 of range(300), which is 5, in",
+        ),
         ("y = range(300) |> foo |> 3", 25, "a stage is a name or a call"),
         ("y = range(300) |> mpa(_ + 1)", 18, "`mpa` is no stage: did you mean map?"),
     ],
@@ -92,3 +96,15 @@ def test_a_kernel_names_a_cell_once(monkeypatch):
     assert shell.compile.cache("b", 4, raw_code="b") == "<b>"
     assert shell.compile.cache("b", 5, raw_code="b") == "<b>"
     assert named == ["a", "b", "a", "b", "b"]
+
+
+def test_a_stage_of_several_lines_stands_on_one_in_a_note(notebook):
+    shown = notebook("y = range(3)\ny |> map(lambda x:\n    1 // x)").text
+    assert "element 0 of y, which is 0, in `map(lambda x: 1 // x)` (cell line 3)\n" in shown
+    assert "    y |> map(lambda x:\n         ^^^^^^^^^^^^^\n" in shown
+    shown = notebook("[2**62] |> map(lambda x:\n    x * 4)", "--int checked").text
+    assert "an integer that no int64 holds in `map(lambda x: x * 4)`: element 0" in shown
+    assert "    [2**62] |> map(lambda x:\n               ^^^^^^^^^^^^^\n" in shown
+    shown = notebook("[2] |> map(lambda x:\n    str(x))", "--strict").text
+    assert "`map(lambda x: str(x))` is not compiled: `str` has no compiled form yet\n" in shown
+    assert "    [2] |> map(lambda x:\n           ^^^^^^^^^^^^^\n" in shown

@@ -128,7 +128,9 @@ def test_other_callables_and_observers_are_barriers():
 def test_what_raises_in_python_raises_here_with_the_element():
     with pytest.raises(ZeroDivisionError) as caught:
         pipe([1, 0]).map(lambda x: 1 // x).run()
-    assert caught.value.__notes__ == ["hastega: element 1 of the list, 0, in `map(lambda x: 1 // x)`"]
+    assert caught.value.__notes__ == [
+        "hastega: element 1 of the list, which is 0, in `map(lambda x: 1 // x)`"
+    ]
 
 
 def test_an_overflow_warns_where_the_pipe_is_run():

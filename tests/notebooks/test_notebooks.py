@@ -147,6 +147,28 @@ def test_cells_show_what_they_should(executed):
     assert page.read_text(encoding="utf-8").lower().startswith("<!doctype html>")
 
 
+FAILING = {
+    "control": ["ZeroDivisionError: integer division"],
+    "exact": ["OverflowError: an integer that no int64 holds", "ZeroDivisionError: integer division"],
+    "fusion": ["StrictError: `map(talkative)` is not compiled"],
+    "pictures": ["IndexError: index 64 is out of bounds"],
+    "prototype": [
+        "KernelError: LLVM says: expected instruction opcode",
+        "KernelError: a call of `@exit`",
+        "KernelError: the process that tried the edited kernel crashed",
+    ],
+}
+"""What the cells that fail by intention are to show, in order."""
+
+
+def test_cells_fail_for_the_reason_that_the_text_gives(executed):
+    name, notebook, _, _ = executed
+    errors = [each for cell in notebook.cells for each in cell.get("outputs", ()) if each.output_type == "error"]
+    expected = FAILING.get(name, [])
+    for error, said in zip(errors, expected, strict=True):
+        assert f"{error.ename}: {error.evalue}".startswith(said)
+
+
 def test_exercises_are_shipped_unsolved(executed):
     name, notebook, _, _ = executed
     checks = tagged(notebook, "check")

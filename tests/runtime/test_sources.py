@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import re
 
 import numpy as np
 import pytest
@@ -49,6 +50,23 @@ def test_description(name):
 )  # fmt: skip
 def test_what_is_not_compiled_has_its_reason(data, words):
     with pytest.raises(NotCompilable, match=words):
+        described(data, "xs")
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        ([np.bool_(True)], "the elements are NumPy's scalars (bool), not Python's numbers"),
+        ([np.int8(1), np.uint64(2)], "the elements are NumPy's scalars (int8, uint64), not Python's numbers"),
+        ([np.complex128(1)], "the elements are NumPy's scalars (complex128), not Python's numbers"),
+        ([np.float16(1)], "elements of type float16 are not compiled"),
+        ([np.longdouble(1)], "elements of type longdouble are not compiled"),
+        ([np.float16(1), np.int64(2)], "the elements are of these types: float16, int64"),
+        ([np.timedelta64(1)], "elements of type timedelta64 are not compiled"),
+    ],
+)
+def test_an_array_is_proposed_for_those_scalars_that_are_compiled_in_arrays(data, sentence):
+    with pytest.raises(NotCompilable, match=f"^{re.escape(sentence)}"):
         described(data, "xs")
 
 

@@ -199,7 +199,7 @@ def test_what_raises_has_the_present_value(names):
         assert names["g"](n) == sum(x // (x - n) for x in XS)
     with pytest.raises(ZeroDivisionError) as caught:
         names["g"](17)
-    assert "element 16 of xs, 17" in caught.value.__notes__[0]
+    assert "element 16 of xs, which is 17" in caught.value.__notes__[0]
 
 
 def test_on_opencl():

@@ -189,9 +189,9 @@ def test_wide_floats_of_numpys_are_not_rounded_to_narrower_ones(stages, end, on)
 @pytest.mark.parametrize(
     ("element", "told"),
     [
-        (np.arange(8).reshape(2, 2, 2)[1], "element 0, array([[4, 5], [6, 7]]), in"),
-        (np.arange(400).reshape(20, 20), "element 0, array([["),
-        ("a\nb", "element 0, 'a\\nb', in"),
+        (np.arange(8).reshape(2, 2, 2)[1], "element 0, which is array([[4, 5], [6, 7]]), in"),
+        (np.arange(400).reshape(20, 20), "element 0, which is array([["),
+        ("a\nb", "element 0, which is 'a\\nb', in"),
     ],
     ids=["rows", "many", "text"],
 )

@@ -51,7 +51,7 @@ def test_the_first_element_beyond_is_told(function: str, mode: str) -> None:
         warnings.simplefilter("always")
         session.run_cell(text)
     (warning,) = caught
-    assert "element 5000 of xs (-1000000000000000000) needs" in str(warning.message)
+    assert "element 5000 of xs, which is -1000000000000000000, needs" in str(warning.message)
     assert session.namespace["y"] == [eval(function, {"x": x}) for x in xs]
 
 

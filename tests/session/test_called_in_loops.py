@@ -93,7 +93,7 @@ def test_who_calls_them_and_what_is_noted(stage, number):
     with pytest.raises(ValueError, match="four") as caught:
         Session(names, Options(on="simd", baseline=False, quiet=True)).run_cell(f"y = xs |> {stage} |> count")
     assert callers == {python_calls.__file__ if "fails" not in stage else __file__}
-    assert any(f"element {number}, 4" in note for note in caught.value.__notes__)
+    assert any(f"element {number}, which is 4" in note for note in caught.value.__notes__)
 
 
 def test_steps_whose_ints_are_looked_at_for_64_bits():

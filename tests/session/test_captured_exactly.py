@@ -108,5 +108,5 @@ def test_what_is_checked_raises_where_numpy_would_wrap_around():
 def test_errors_stay_those_of_the_function():
     with pytest.raises(ZeroDivisionError) as caught:
         run("xs |> map(lambda x: table[x % 8] * 2**61 + 1 // (x - 9)) |> cumsum")
-    assert "element 8, 9," in caught.value.__notes__[0]
+    assert "element 8, which is 9," in caught.value.__notes__[0]
     assert "lambda" in traceback.extract_tb(caught.value.__traceback__)[-1].name

@@ -80,7 +80,7 @@ def test_steps_and_elements_are_looked_at_in_their_order(on: str, element: str, 
     with pytest.raises((OverflowError, ZeroDivisionError)) as raised:
         run(on, f"range(1, 9000) |> {stages.replace('2**40', '3 % 1000')}")
     told = str(raised.value) + "".join(getattr(raised.value, "__notes__", ()))
-    assert "element 4999 of" in told or "element 4999, 5000" in told
+    assert "element 4999 of" in told or "element 4999, which is 5000" in told
 
 
 @pytest.mark.parametrize("on", PLACES)
@@ -101,12 +101,12 @@ def test_running_sums_are_looked_at_in_that_order_too(on: str) -> None:
 @pytest.mark.parametrize(
     ("stages", "where", "needs"),
     [  # each the fourth element behind, where the sums need as much at the eighth
-        ("cumsum |> map(lambda x: x * 2**60)", "map", "10\\) needs 11529215046068469760"),
-        ("cumsum |> map(lambda x: x * 2**60) |> take(5)", "map", "10\\) needs 11529215046068469760"),
+        ("cumsum |> map(lambda x: x * 2**60)", "map", "10, needs 11529215046068469760"),
+        ("cumsum |> map(lambda x: x * 2**60) |> take(5)", "map", "10, needs 11529215046068469760"),
         (
             "cumsum |> filter(lambda x: x * 2**60 % 7 > 0) |> sum",
             "filter",
-            "10\\) needs 11529215046068469760",
+            "10, needs 11529215046068469760",
         ),
         (
             "cumsum |> map(lambda x: x % 9) |> scan(lambda a, x: a * 2**61 + x)",
@@ -185,19 +185,23 @@ def test_no_step_needs_what_it_would_begin_with(on: str, source: str) -> None:
 @pytest.mark.parametrize(
     ("stages", "element", "needs"),
     [
-        ("enumerate(2**63 - 4)", "4 of range\\(1, 20\\) \\(5\\)", 2**63),
+        ("enumerate(2**63 - 4)", "4 of range\\(1, 20\\), which is 5", 2**63),
         (
             "enumerate(2**63 - 4) |> map(lambda i, x: i % 7 + x) |> sum",
-            "4 of range\\(1, 20\\) \\(5\\)",
+            "4 of range\\(1, 20\\), which is 5",
             2**63,
         ),
-        ("enumerate(2**63 - 4) |> window(2) |> map(lambda a, b: b[0] - a[0])", "4 of .* \\(5\\)", 2**63),
-        ("filter(lambda x: x % 2) |> enumerate(2**63 - 4) |> to_list", "4 of what .* gives \\(9\\)", 2**63),
-        ("enumerate(2**70)", "0 of range\\(1, 20\\) \\(1\\)", 2**70),
+        ("enumerate(2**63 - 4) |> window(2) |> map(lambda a, b: b[0] - a[0])", "4 of .*, which is 5", 2**63),
+        (
+            "filter(lambda x: x % 2) |> enumerate(2**63 - 4) |> to_list",
+            "4 of what .* gives, which is 9",
+            2**63,
+        ),
+        ("enumerate(2**70)", "0 of range\\(1, 20\\), which is 1", 2**70),
     ],
 )
 def test_numbers_of_elements_are_integers_too(on: str, stages: str, element: str, needs: int) -> None:
-    with pytest.raises(OverflowError, match=rf"in `enumerate.*`: element {element} needs {needs}\n"):
+    with pytest.raises(OverflowError, match=rf"in `enumerate.*`: element {element}, needs {needs}\n"):
         run(on, f"range(1, 20) |> {stages}")
     taken = f"range(1, 20) |> take(4) |> {stages.replace('2**70', '3')}"
     assert repr(run(on, taken)) == repr(run("python", taken, mode="exact"))

@@ -72,7 +72,7 @@ def test_a_barrier_names_the_element_that_raised():
     with pytest.raises(TypeError) as raised:
         run("[1, 'a', 3] |> map(lambda x: x + 1)")
     element, place = raised.value.__notes__
-    assert element == "hastega: element 1, 'a', in `map(lambda x: x + 1)` (cell line 1)"
+    assert element == "hastega: element 1, which is 'a', in `map(lambda x: x + 1)` (cell line 1)"
     assert place.endswith("^" * len("map(lambda x: x + 1)"))
 
 

@@ -264,7 +264,7 @@ def test_an_error_behind_many_elements_names_its_element():
         Session(space, Options(on="parallel", baseline=False, quiet=True)).run_cell(
             "t = range(6000) |> map(lambda x: log.append(x) or x) |> map(lambda v: 1 // (v - 5000)) |> sum"
         )
-    assert any("element 5000, 5000" in each for each in caught.value.__notes__)
+    assert any("element 5000, which is 5000" in each for each in caught.value.__notes__)
     assert len(space["log"]) == 5001
 
 

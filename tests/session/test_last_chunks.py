@@ -20,7 +20,7 @@ def test_the_last_chunk_is_shorter(stage, rest, value):
     with pytest.raises((TypeError, IndexError, ZeroDivisionError)) as caught:
         Session({}, Options(on="parallel", baseline=False)).run_cell(text)
     said, *others, caret = caught.value.__notes__
-    assert said == f"hastega: the last, shorter chunk, {value}, in `{stage}` (cell line 1)"
+    assert said == f"hastega: the last, shorter chunk, which is {value}, in `{stage}` (cell line 1)"
     spread = "hastega: the elements are tuples: write `map(lambda t: ...)`"
     assert others == ([spread] if "a, b, c" in stage else [])
     assert caret == f"    {text}\n    {' ' * text.index(stage)}{'^' * len(stage)}"

@@ -155,7 +155,7 @@ def test_an_element_that_raises_is_named(count):
     ps[3] = 3, 0
     with pytest.raises(ZeroDivisionError) as caught:
         value("ps |> map(lambda a, b: a // b) |> sum", {"ps": ps}, on="parallel")
-    assert "element 3 of ps, (3, 0), in" in caught.value.__notes__[0]
+    assert "element 3 of ps, which is (3, 0), in" in caught.value.__notes__[0]
 
 
 def test_no_statement_takes_effect_after_the_failing_one():
@@ -308,4 +308,4 @@ def test_an_error_names_the_members_of_a_named_tuple():
     session = Session({"ps": [Place(1, 0)]}, Options(baseline=False, quiet=True))
     with pytest.raises(ZeroDivisionError) as error:
         session.run_cell("ps |> map(lambda x, y: x / y)")
-    assert any("element 0, Place(x=1, y=0)," in note for note in error.value.__notes__)
+    assert any("element 0, which is Place(x=1, y=0)," in note for note in error.value.__notes__)

@@ -43,4 +43,4 @@ def test_elements_are_counted_where_they_were_made(fuse: bool) -> None:
     with pytest.raises(ZeroDivisionError) as caught:
         ran(f"xs |> filter(_ >= 0) |> enumerate{look} |> map(lambda i, x: 1 // (x - 7))", fuse=fuse)
     made = "tap(lambda t: None)" if fuse else "enumerate"
-    assert f"element 7 of what `{made}` gives, (7, 7)" in caught.value.__notes__[0]
+    assert f"element 7 of what `{made}` gives, which is (7, 7)" in caught.value.__notes__[0]

@@ -30,7 +30,9 @@ def value(cell):
 def test_what_is_raised_names_the_element(function, error):
     with pytest.raises(error) as caught:
         value(f"xs |> map(lambda x: {function})")
-    assert any("element 3 of xs, 4611686018427387904, in `map" in note for note in caught.value.__notes__)
+    assert any(
+        "element 3 of xs, which is 4611686018427387904, in `map" in note for note in caught.value.__notes__
+    )
 
 
 @pytest.mark.parametrize("function", ["int(x * 4.0)", "math.floor(x * 4.0)", "math.ceil(x * 4.0)"])

@@ -156,6 +156,7 @@ AND, OR, NOT = (
 CHOICE = "`a ? b : c` is written `b if a else c` in Python"
 COLON = "a colon stands behind the names of a lambda: `lambda x: ...`"
 STEPS = "Python has no `++` and no `--`: write `+ 1` or `- 1`"
+RANGE = "the numbers from `a` to `b` are written `range(a, b + 1)`"
 ALONE = "an operator alone is no function: write "
 
 
@@ -185,6 +186,12 @@ ALONE = "an operator alone is no function: write "
         ("xs >| map(_ + 1)", ">|", "a pipeline is written with `|>`: `|> map`"),
         ("let y = xs |> sum", "let", "a name gets its value without a word before: `x = ...`"),
         ("y := xs |> sum", ":=", "a name gets its value by `=`: `x = ...`"),
+        ("xs |>= sum", "|>=", "a pipeline gives a new value, and a name takes it by `=`: `x = x |> ...`"),
+        ("1..5 |> sum", "1..5", RANGE),
+        ("y = (1 ... 5) |> sum", "1 ... 5", RANGE),
+        ("[1..5] |> sum", "1..5", RANGE),
+        ("1:5 |> sum", "1:5", RANGE),
+        ("y = (0:5) |> map(_ + 1) |> sum", "0:5", RANGE),
     ],
 )  # fmt: skip
 def test_words_and_operators_of_other_languages(text, marked, said):
@@ -200,7 +207,7 @@ def test_words_and_operators_of_other_languages(text, marked, said):
     "text",
     ["x = 'a && b' b", "f(a b)", "x = 3 +", "def f(x) -> sum return 3", "xs |> sum else 0", "x = 'a ? b : c' b",
      "lambda x: x for", "y = {a ? 2}", "f = x -> sum(x)", "f = (a) -> max(a, 3)",
-     "x = 1 # !\n)", "xs |> map(lambda x: x) return"],
+     "y = (1..5)", "[1, 2, 3][1:2] |> 3 3", "{1:2} |> 3 3", "x = 1 # !\n)", "xs |> map(lambda x: x) return"],
 )  # fmt: skip
 def test_other_lines_keep_pythons_words(text):
     with pytest.raises(SyntaxError) as pythons:

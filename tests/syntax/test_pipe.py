@@ -146,7 +146,7 @@ def test_a_cell_magic_in_the_first_line_counts_as_blank():
         ("y = |> f", 1, "|>", "nothing stands before"),
         ("xs |> lambda x: x", 1, "lambda", "parentheses"),
         ("return |> f", 1, "|>", "between a value and a stage"),
-        ("xs |>= 3", 1, ">=", "invalid syntax"),
+        ("xs |>= 3", 1, "|>=", "a pipeline gives a new value"),
         ("é = 'ü'; x = = 3", 1, "=", "invalid syntax"),
         ("a = 1\nb = (1,\nc |> f", 2, "(", "never closed"),
         ("x = 1\n%time f()", 2, "%time f()", "IPython"),

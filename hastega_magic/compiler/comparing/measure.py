@@ -113,9 +113,10 @@ def measure(
     """
     if not kept:
         raise UsageError(why_nothing(kept))
-    counts = cast("tuple[object, ...]", (repeat, 0 if n is None else n))  # as users give them
-    if not all(isinstance(each, int) for each in counts) or repeat < 1 or (n is not None and n < 0):
-        raise UsageError("a measurement takes one run or more, over a number of elements")
+    counts: dict[str, tuple[object, int]] = {"repeat": (repeat, 1), "n": (0 if n is None else n, 0)}
+    for name, (count, least) in counts.items():
+        if not isinstance(count, int) or count < least:
+            raise UsageError(f"{name} takes a whole number from {least} on, not {count!r}")
     given = {"on": on, "threads": threads, "width": width, "fuse": fuse, "int_mode": int_mode}
     own = replace(kept[0].options, repeat=1, quiet=True, compare=(), baseline=False, show=())
     options = replace(own, **cast("Any", {name: value for name, value in given.items() if value is not None}))

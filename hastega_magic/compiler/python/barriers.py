@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from hastega_magic.compiler.python.naming import shown
+from hastega_magic.compiler.python.naming import shown, which
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import NotCompilable, Reason
 from hastega_magic.report.escape import quoted
@@ -81,11 +81,12 @@ def _noting(stage: BoundStage, function: object, only: str) -> object:
     number = int(in_order and len(stage.args) < 2 and not stage.kwargs) - 1
 
     def note(error: Exception, number: int, args: tuple[Any, ...]) -> None:
-        value, after = args[0] if len(args) == 1 else args, ""
+        value, so_far = args[0] if len(args) == 1 else args, ""
         if in_order and len(args) == 2:
-            value, after = args[1], f" after {shown(args[0])}"
+            value, so_far = args[1], f", with {shown(args[0])} so far"
         where = f"in {quoted(site.text)} (cell line {site.span.line})"
-        error.add_note(f"hastega: {only or f'element {number}'}, {shown(value)}{after}, {where}")
+        element = which(only or f"element {number}", value)
+        error.add_note(f"hastega: {element}{so_far}, {where}")
         if not isinstance(error, TypeError):
             return
         if not _fits(called, args):

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from hastega_magic.compiler.python.naming import BEYOND, named, origin, placed, short, shown
+from hastega_magic.compiler.python.naming import BEYOND, named, origin, placed, short, shown, which
 from hastega_magic.compiler.python.nodes import filled, of_params, roots, scalars, wide_constants
 from hastega_magic.compiler.python.stagewise import (
     Element,
@@ -200,7 +200,7 @@ class Elements:
                 error.add_note(self._where(stage, index, start, cast(object, value)))
                 raise
         value = cast(object, value)
-        given = "" if _alike(value, start) else f", given to it as {shown(value)},"
+        given = "" if _alike(value, start) else f", given to it as {shown(value)}"
         self._overflows(stage, index, start, given, wrong)
         return result if own else python_number(found)
 
@@ -232,10 +232,8 @@ class Elements:
 
     def _overflows(self, stage: Stage, index: int, start: Any, given: str, wrong: int) -> None:
         """Say so of the first element that needs such an integer; OverflowError with `--int checked`."""
-        sentence = (
-            f"{BEYOND}{named(stage.text, stage.span, self.loop.bound.site.stages)}: element {index} of "
-            f"{self._origin} ({shown(start)}){given} needs {short(wrong)}"
-        )
+        where = named(stage.text, stage.span, self.loop.bound.site.stages)
+        sentence = f"{BEYOND}{where}: {self._element(index, start)}{given}, needs {short(wrong)}"
         if self.mode == "checked":
             raise OverflowError(sentence)
         if not self.overflowed:
@@ -292,9 +290,12 @@ class Elements:
 
         return leaf
 
+    def _element(self, index: int, start: Any) -> str:
+        return which(f"element {index} of {self._origin}", start)
+
     def _where(self, stage: Stage, index: int, start: Any, value: Any) -> str:
         """A note: the element as its source has it, and as the stage got it where stages before made another of it."""
-        element = f"element {index} of {self._origin}, {shown(start)}"
+        element = self._element(index, start)
         value = cast(object, value)
         given = "" if _alike(value, start) else f", which was given {shown(value)}"
         return f"hastega: {element}, in {placed(stage.text, stage.span, self.loop.bound.site.stages)}{given}"

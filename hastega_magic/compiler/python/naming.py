@@ -37,6 +37,11 @@ def shown(value: object) -> str:
         return f"a {type(value).__name__}"
 
 
+def which(element: str, value: object) -> str:
+    """An element and its value, in a sentence: "element 2 of xs, which is 0"."""
+    return f"{element}, which is {shown(value)}"
+
+
 def placed(text: str, span: Span, stages: Iterable[StageSite]) -> str:
     """A stage among those of its statement: "`map(f)` (cell line 2)", with its column if the line has two such."""
     name = quoted(text)
@@ -59,4 +64,4 @@ def origin(pipeline: Pipeline, stages: Iterable[StageSite]) -> str:
     return pipeline.source.name if before is None else f"what {quoted(before)} gives"
 
 
-__all__ = ["BEYOND", "named", "origin", "placed", "short", "shown"]
+__all__ = ["BEYOND", "named", "origin", "placed", "short", "shown", "which"]

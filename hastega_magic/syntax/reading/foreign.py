@@ -56,6 +56,11 @@ _INSIDE = tuple(
             "a name gets its value without a word before: `x = ...`",
         ),
         (r"^\s*\w+\s*(?P<at>:=)", "a name gets its value by `=`: `x = ...`"),
+        (r"(?P<at>\|>=)", "a pipeline gives a new value, and a name takes it by `=`: `x = x |> ...`"),
+        (
+            r"(?P<at>(?<![\w.])\d+\s*(?:\.\.[.=<]?|:)\s*\w+)(?=[\s)\]]*\|>)",
+            "the numbers from `a` to `b` are written `range(a, b + 1)`",
+        ),
     )
 )
 """What stands in functions and statements of other languages, and what does here."""

@@ -135,7 +135,8 @@ def _explain(message: str, text: Text, span: Span, pipes: set[Place]) -> tuple[s
         place = Span(span.line, shell.start(1), span.line, len(line))
         if line.lstrip().startswith("%%"):
             return "IPython's commands for a cell (%%...) stand above `%%hastega`, not below", place
-        return f"IPython's commands ({shell[1]}...) do not work in a %%hastega cell: use another one", place
+        said = f"IPython's commands ({shell[1]}...) do not work in a %%hastega cell: "
+        return f"{said}they do in any other, and after `%hastega on` beside `|>`", place
     asks = re.fullmatch(r"(?:.*\|>)?\s*(\?{1,2}\s*[\w.*]+|[\w.*]+\s*\?{1,2})\s*;?\s*", line)
     if not asks and line[span.col : span.col + 1] == "?":
         # Behind a stage's arguments, which may begin further up.
@@ -143,7 +144,7 @@ def _explain(message: str, text: Text, span: Span, pipes: set[Place]) -> tuple[s
         asks = re.fullmatch(r".*?((?:[\w.]+\(.*)?\)\s*\?{1,2})\s*;?\s*", behind)
     if asks:
         place = Span(span.line, asks.start(1), span.line, asks.end(1))
-        return "IPython's help (`name?`) does not work in a %%hastega cell: use another one", place
+        return "IPython's help (`name?`) does not work in a %%hastega cell: ask in another cell", place
     if "f-string" in message:
         # The field may have begun on a line before.
         inside = (at.end() - 2 for at in re.finditer(r"(?:\{[^{}]*?|^[^{}'\"#]*?)\|>", line))
