@@ -298,19 +298,23 @@ class Graph:
         ):
             raise NotCompilable("the result would be a tuple for some elements and something else for others")
         if isinstance(yes, Known) and isinstance(no, Known):
-            if yes.value is no.value and yes.where == no.where:
-                return yes
-            if (
-                isinstance(yes.value, Record)
-                and isinstance(no.value, Record)
-                and yes.value.kind is no.value.kind
-            ):
-                items = cast("tuple[Symbolic, ...]", self.choose(condition, yes.value.items, no.value.items))
-                return Known(Record(yes.value.kind, items), yes.name)
-            if isinstance(yes.value, Listed) and isinstance(no.value, Listed):
-                return self._one_list(condition, yes.value, no.value)
+            held = self._one_held(condition, yes, no)
+            if held is not None:
+                return held
         found = partly(self, "the result", condition, yes, no)
         return self.make("select", condition, yes, no) if found is None else found
+
+    def _one_held(self, condition: Expr, yes: Known, no: Known) -> Symbolic | None:
+        """One of two objects: the same one, or records or lists, whose items are chosen; None for others."""
+        if yes.value is no.value and yes.where == no.where:
+            return yes
+        one, other = yes.value, no.value
+        if isinstance(one, Record) and isinstance(other, Record) and one.kind is other.kind:
+            items = cast("tuple[Symbolic, ...]", self.choose(condition, one.items, other.items))
+            return Known(Record(one.kind, items), yes.name)
+        if isinstance(one, Listed) and isinstance(other, Listed):
+            return self._one_list(condition, one, other)
+        return None
 
     def _one_list(self, condition: Expr, yes: Listed, no: Listed) -> Symbolic:
         ones, others = yes.items, no.items
