@@ -28,19 +28,10 @@ from hastega_magic.syntax.closures.arguments import (
     both_numbers,
     is_still,
 )
+from hastega_magic.syntax.closures.attributes import ABSENT
 from hastega_magic.syntax.closures.captured_objects import Fields, attribute_after, is_owner
 from hastega_magic.syntax.closures.contained import Shape, Where, found_at, numbers_in, shape_of, variable_of
-from hastega_magic.syntax.closures.free_variables import (
-    ABSENT,
-    Attribute,
-    Cell,
-    Made,
-    Name,
-    Shaped,
-    Unclear,
-    Walk,
-    contents,
-)
+from hastega_magic.syntax.closures.free_variables import Unclear, Walk
 from hastega_magic.syntax.closures.given import (
     Given,
     Read,
@@ -55,6 +46,7 @@ from hastega_magic.syntax.closures.given import (
 from hastega_magic.syntax.closures.holding import is_data
 from hastega_magic.syntax.closures.numbers import PARAMETERS
 from hastega_magic.syntax.closures.numpy_errors import Asked, asks
+from hastega_magic.syntax.closures.variables import Attribute, Cell, Made, Name, Shaped, contents
 
 
 @dataclass(frozen=True)
