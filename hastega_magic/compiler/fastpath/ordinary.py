@@ -47,7 +47,7 @@ from hastega_magic.records import dataclass
 from hastega_magic.runtime.signals import with_signals
 from hastega_magic.syntax.closures.numpy_read import numpy_read
 from hastega_magic.syntax.loops.build import BoundStage
-from hastega_magic.syntax.ordinary.comprehension import Ordinary
+from hastega_magic.syntax.ordinary.parts import Ordinary
 from hastega_magic.syntax.reading.functions import adopt
 from hastega_magic.syntax.reading.text import Text
 from hastega_magic.syntax.site import StageSite
