@@ -17,10 +17,11 @@ from hastega_magic.ir.expr import Expr
 from hastega_magic.ir.pipeline import Source
 from hastega_magic.records import changed, dataclass
 from hastega_magic.runtime.addresses import words_of
+from hastega_magic.runtime.buffer_protocol import BUFFERS, in_memory
 from hastega_magic.runtime.columnar import numbers
 from hastega_magic.runtime.objects.fields import Field, read
 from hastega_magic.runtime.objects.lists import SHORT, TYPES, WORTH, Intake, Reader, reader
-from hastega_magic.runtime.sources import BUFFERS, AnyArray, Column, in_memory
+from hastega_magic.runtime.sources import AnyArray, Column
 from hastega_magic.syntax.closures.captured import Free
 from hastega_magic.syntax.closures.contained import Where
 from hastega_magic.syntax.closures.numbers import counted
