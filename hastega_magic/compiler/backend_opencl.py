@@ -72,12 +72,12 @@ class OpenCl:
     def generate(self, kernel: Kernel, fast_math: bool) -> str:
         """OpenCL C."""
         from hastega_magic.codegen.opencl import generate as generate_opencl
-        from hastega_magic.runtime import opencl
+        from hastega_magic.runtime.opencl import float_checks
 
         storages = [source.storage for source in kernel.sources] + [table.storage for table in kernel.tables]
-        opencl.check(kernel, storages, self.target)
+        float_checks.check(kernel, storages, self.target)
         text = generate_opencl(kernel, self.target, fast_math)
-        opencl.check_text(text, self.target)
+        float_checks.check_text(text, self.target)
         return text
 
     def load(self, kernel: Kernel, text: str, fast_math: bool) -> OpenClProgram:
