@@ -79,6 +79,10 @@ class DeviceInfo:
         """Whether its platform is PoCL, whose `fma` is a slow call."""
         return "portable computing language" in self.platform.lower()
 
+    def shares_memory(self, limit: int) -> bool:
+        """Whether kernels compute in the host's arrays: never where `limit`, bytes of the device's own, is not 0."""
+        return self.unified and not limit
+
     def target(self, narrow: bool) -> Target:
         """What a code generator may rely on; `narrow`: results cross a bus."""
         facts = {
