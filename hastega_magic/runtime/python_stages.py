@@ -163,21 +163,20 @@ def _cumsum(values: Iterator[Any], /) -> Iterator[Any]:
 
 def mean(values: Iterable[Any]) -> Any:
     """The sum (of ints: exact) divided by the number of elements; StatisticsError without elements."""
-    counted = _Counted(values)
+    counted = Counted(iter(values))
     total = sum(counted)
     if not counted.count:
         raise statistics.StatisticsError("mean requires at least one data point")
     return total / counted.count
 
 
-class _Counted:
+class Counted:
     """An iterator that counts what it gave."""
 
-    def __init__(self, values: Iterable[Any]) -> None:
-        self._values = iter(values)
-        self.count = 0
+    def __init__(self, values: Iterator[Any]) -> None:
+        self._values, self.count = values, 0
 
-    def __iter__(self) -> _Counted:
+    def __iter__(self) -> Counted:
         return self
 
     def __next__(self) -> Any:
