@@ -16,11 +16,10 @@ from hastega_magic.syntax.ordinary.rewriting import (
     names_of,
     target_shape,
 )
+from hastega_magic.syntax.reading.trees import Comprehension
 
 SEEN = "hastega_seen"
 """An attribute of comprehensions that have been made a part of a pipeline: there is nothing more to be made of them."""
-
-Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 
 def comprehension(node: Comprehension, parts: Parts, reduced: bool = False) -> ast.expr:
