@@ -31,9 +31,10 @@ from hastega_magic.report import Report, build_report
 from hastega_magic.syntax.cell import FUTURES
 from hastega_magic.syntax.closures.free_variables import codes
 from hastega_magic.syntax.ordinary.naming import as_written
-from hastega_magic.syntax.reading.functions import Function, definition_of, described
+from hastega_magic.syntax.reading.functions import definition_of, described
 from hastega_magic.syntax.reading.names import shadowed
 from hastega_magic.syntax.reading.text import Text
+from hastega_magic.syntax.reading.trees import Function
 from hastega_magic.syntax.rewriter import Rewriter
 from hastega_magic.syntax.site import BOXED, LAID, RUN, TAKEN, TRY, WORTH, Site, new_site_id
 from hastega_magic.trace import Trace

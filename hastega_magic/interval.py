@@ -75,6 +75,13 @@ def _greatest(a: int | None, b: int | None) -> int | None:
     return None if a is None or b is None else max(a, b)
 
 
+def less(a: Interval, b: Interval) -> bool | None:
+    """What x < y is for every x of `a` and y of `b`; None where that depends on them."""
+    if a.hi is not None and b.lo is not None and a.hi < b.lo:
+        return True
+    return False if a.lo is not None and b.hi is not None and a.lo >= b.hi else None
+
+
 def add(a: Interval, b: Interval) -> Interval:
     """Range of a + b."""
     return Interval(

@@ -29,6 +29,12 @@ def test_join_and_meet(a, b):
     assert a.within(TOP)
 
 
+@given(a=intervals, b=intervals)
+def test_less_is_known_where_all_members_agree(a, b):
+    answers = {x < y for x in members(a) for y in members(b)}
+    assert interval.less(a, b) is (answers.pop() if len(answers) == 1 else None)
+
+
 def test_an_empty_meet_is_the_other():
     assert Interval(0, 1).meet(Interval(5, 6)) == Interval(5, 6)
 

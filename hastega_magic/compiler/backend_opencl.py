@@ -46,13 +46,14 @@ class OpenCl:
         return f"opencl {self.device.info.number} {' '.join(sorted(self.target.features))}"
 
     @property
-    def _shared(self) -> bool:
-        return self.device.info.unified and not self.memory
+    def shared(self) -> bool:
+        """Whether the device computes in the host's arrays."""
+        return self.device.info.shares_memory(self.memory)
 
     @property
     def target(self) -> Target:
         """The device; results are narrowed where they cross a bus."""
-        return self.device.info.target(narrow=not self._shared)
+        return self.device.info.target(narrow=not self.shared)
 
     @property
     def tuned_as(self) -> str:
@@ -72,12 +73,12 @@ class OpenCl:
     def generate(self, kernel: Kernel, fast_math: bool) -> str:
         """OpenCL C."""
         from hastega_magic.codegen.opencl import generate as generate_opencl
-        from hastega_magic.runtime import opencl
+        from hastega_magic.runtime.opencl import float_checks
 
         storages = [source.storage for source in kernel.sources] + [table.storage for table in kernel.tables]
-        opencl.check(kernel, storages, self.target)
+        float_checks.check(kernel, storages, self.target)
         text = generate_opencl(kernel, self.target, fast_math)
-        opencl.check_text(text, self.target)
+        float_checks.check_text(text, self.target)
         return text
 
     def load(self, kernel: Kernel, text: str, fast_math: bool) -> OpenClProgram:
@@ -111,7 +112,7 @@ class OpenCl:
         tell_runs([each.running for each in ledgers], time.perf_counter() - began, trace)
         moved = bytes_moved(result, job)
         phases = ledger.phases()
-        if not self._shared:
+        if not self.shared:
             job.sent.append(sum(size for name, _, size in phases if name == "to_device"))
         for name, seconds, size in phases:
             trace.add("phase", name=name, seconds=seconds, bytes=size if name != "kernel" else moved)
@@ -125,7 +126,7 @@ class OpenCl:
         What lay on the device when the job ran is there again, and memory for results is in use already: the
         first run is not counted.
         """
-        if self._shared:
+        if self.shared:
             return None
         self.device.forget()
         stay = not job.sent[-1] if job.sent else False

@@ -249,7 +249,7 @@ def finish(
     trace: Trace,
 ) -> None:
     """The values of the loops' statements from what the loop left; raises as `run_loops`."""
-    compiled, fused, columns = execution.compiled, execution.fused, execution.columns
+    compiled, fused = execution.compiled, execution.fused
     troubled = blocks_of(result.status, TROUBLE)
     if len(troubled) and len(loops) > 1:
         raise Separately
@@ -258,118 +258,122 @@ def finish(
     if loops[0].bound.ordinary and len(troubled) > _RECOVERED + len(result.status) // _SHARE:
         raise NotCompilable("too many of its elements overflow, or raise")
     execution.recovered = len(troubled)
+    finishing = _Finishing(execution, result, loops, workspace, options, trace, troubled)
     with trace.phase("convert_out", by_python=bool(len(troubled)), compiled=cpu.compiled):
         slot = 0
-        weights = (each.weights for each in compiled.fused.outputs)
-        pairs = zip(fused.outputs, weights, strict=True)
-        outputs = [each if each.weights == own else changed(each, weights=own) for each, own in pairs]
+        outputs = [
+            each if each.weights == own.weights else changed(each, weights=own.weights)
+            for each, own in zip(fused.outputs, compiled.fused.outputs, strict=True)
+        ]
         for loop, output, folds in zip(loops, outputs, folds_of(compiled.fused), strict=True):
-            recovery = Recovery(loop, workspace, columns, result, options, loops)
             count = slots_of(output)
-            if output.sink.kind in RUNNING_SINKS:
-                made, told = _running(execution, loop, output, slot, result, workspace, options, trace)
-                execution.values.append(made)
-                execution.fell_back |= bool(told)
-                execution.warnings = [*execution.warnings, *told]
-            elif count and not len(troubled):
-                numbers = range(slot, slot + count)
-                arrays = [trim(result.arrays[each], result.packed_length(each)) for each in numbers]
-                execution.values.append(assembled(output, arrays, loop, workspace))
-            else:
-                if len(troubled):
-                    value = recovery.value(output, folds, troubled)
-                    execution.fell_back, execution.warnings = recovery.overflowed, recovery.warnings
-                else:
-                    value = recovery.reduction(output, folds)
-                if scan_values.is_doubtful(output, value):
-                    if len(loops) > 1:
-                        raise Separately
-                    value = _in_order(execution, loop, output, workspace, options, trace)
-                execution.values.append(value)
+            execution.values.append(finishing.value(loop, output, folds, slot, count))
             slot += count
 
 
-def _in_order(
-    execution: Execution, loop: Loop, output: Output, workspace: Workspace, options: Options, trace: Trace
-) -> object:
-    """A product of floats, one factor after the other."""
-    if not flatten(output.value)[0].type.is_float:
-        # Floats that Python computed among ints, which are multiplied exactly up to the first of them.
-        if streamed(execution.columns) is not None:
-            raise NotProduced
-        return scan_values.by_python(loop, workspace, output, options)[0]
-    there = scan_values.in_order(loop, output, workspace)
-    found = _on_the_host(there, workspace, options, trace).values[0]
-    return found if type(found) is np.float32 else float(cast(float, found))
+@dataclass(frozen=True)
+class _Finishing:
+    """What the values of a group's statements are made from. `troubled`: the blocks that Python must evaluate."""
 
+    execution: Execution
+    result: LoopResult
+    loops: Sequence[Loop]
+    workspace: Workspace
+    options: Options
+    trace: Trace
+    troubled: AnyArray
 
-def _running(
-    execution: Execution,
-    loop: Loop,
-    output: Output,
-    slot: int,
-    result: LoopResult,
-    workspace: Workspace,
-    options: Options,
-    trace: Trace,
-) -> tuple[object, list[str]]:
-    """The value of a running sink, and warnings."""
-    if execution.recovered:
-        if streamed(execution.columns) is not None:  # Python goes through elements that nobody has
-            raise NotProduced
-        if workspace.unasked and options.int_mode != "wrap":
-            raise Unasked
-        steps = execution.compiled.checks_carried
-        return _recovered(loop, output, workspace, options, trace, steps)
-    elsewhere, fn = execution.backend.language == "opencl", output.sink.fn
-    made = output.value if elsewhere or fn is None else fn.result
-    length = result.packed_length(slot)
-    if output.sink.kind == "fold" and not elsewhere:
-        length = min(length, 1)
-    arrays = (trim(each, length) for each in result.arrays[slot:])
-    if elsewhere and not length and fn is not None:
-        made = fn.result  # nothing is left to do, but the values may be of another type than the elements
-        arrays = (np.empty(0, RESULT_STORAGE[part.type].name) for part in flatten(made))
-    array = nested(made, arrays)
-    if not elsewhere or not length:
-        return scan_values.stored(output, array, loop), []
-    found = _on_the_host(*scan_values.behind(array, loop, workspace), options, trace)
-    return found.values[0], found.warnings
+    def value(self, loop: Loop, output: Output, folds: Sequence[int], slot: int, count: int) -> object:
+        """Of one statement, whose stored results are `count` from `slot` on."""
+        if output.sink.kind in RUNNING_SINKS:
+            return self._running(loop, output, slot)
+        result = self.result
+        if count and not len(self.troubled):
+            numbers = range(slot, slot + count)
+            arrays = [trim(result.arrays[each], result.packed_length(each)) for each in numbers]
+            return assembled(output, arrays, loop, self.workspace)
+        execution = self.execution
+        recovery = Recovery(loop, self.workspace, execution.columns, result, self.options, self.loops)
+        if len(self.troubled):
+            value = recovery.value(output, folds, self.troubled)
+            execution.fell_back, execution.warnings = recovery.overflowed, recovery.warnings
+        else:
+            value = recovery.reduction(output, folds)
+        if not scan_values.is_doubtful(output, value):
+            return value
+        if len(self.loops) > 1:
+            raise Separately
+        return self._in_order(loop, output)
 
+    def _in_order(self, loop: Loop, output: Output) -> object:
+        """A product of floats, one factor after the other."""
+        if not flatten(output.value)[0].type.is_float:
+            # Floats that Python computed among ints, which are multiplied exactly up to the first of them.
+            if streamed(self.execution.columns) is not None:
+                raise NotProduced
+            return scan_values.by_python(loop, self.workspace, output, self.options)[0]
+        there = scan_values.in_order(loop, output, self.workspace)
+        found = self._on_the_host(there, self.workspace).values[0]
+        return found if type(found) is np.float32 else float(cast(float, found))
 
-def _recovered(
-    loop: Loop, output: Output, workspace: Workspace, options: Options, trace: Trace, steps: bool
-) -> tuple[object, list[str]]:
-    """The value where Python must help, and warnings: of the elements by themselves, then of the steps.
+    def _running(self, loop: Loop, output: Output, slot: int) -> object:
+        """The value of a running sink."""
+        execution, result = self.execution, self.result
+        if execution.recovered:
+            if streamed(execution.columns) is not None:  # Python goes through elements that nobody has
+                raise NotProduced
+            if self.workspace.unasked and self.options.int_mode != "wrap":
+                raise Unasked
+            return self._told(*self._recovered(loop, output))
+        elsewhere, fn = execution.backend.language == "opencl", output.sink.fn
+        made = output.value if elsewhere or fn is None else fn.result
+        length = result.packed_length(slot)
+        if output.sink.kind == "fold" and not elsewhere:
+            length = min(length, 1)
+        arrays = (trim(each, length) for each in result.arrays[slot:])
+        if elsewhere and not length and fn is not None:
+            made = fn.result  # nothing is left to do, but the values may be of another type than the elements
+            arrays = (np.empty(0, RESULT_STORAGE[part.type].name) for part in flatten(made))
+        array = nested(made, arrays)
+        if not elsewhere or not length:
+            return scan_values.stored(output, array, loop)
+        found = self._on_the_host(*scan_values.behind(array, loop, self.workspace))
+        return self._told(found.values[0], found.warnings)
 
-    `steps`: these may need integers beyond 64 bits.
-    """
-    elements, told = scan_values.elements_alone(loop), list[str]()
-    if elements is not None:
-        try:
-            made = _on_the_host(elements, workspace, options, trace)
-            told, steps = made.warnings, False  # whatever is raised now is of the first of them
-            behind = scan_values.behind(cast("AnyArray", made.values[0]), loop, workspace)
-            found = _on_the_host(*behind, options, trace)
-            return found.values[0], told or found.warnings
-        except Exception as error:  # Python finds out what is raised first, and takes what has no loop
-            reraise_signal(error)
-            from hastega_magic.compiler.python.elements import of_check
+    def _told(self, value: object, warnings: Sequence[str]) -> object:
+        """The value of a running sink, of which there is something to warn of."""
+        self.execution.fell_back |= bool(warnings)
+        self.execution.warnings = [*self.execution.warnings, *warnings]
+        return value
 
-            alone = of_check(error) and not steps  # else one before that element may need such an integer
-            if loop.bound.ordinary:  # Python's as it stands then: StopIteration is not to end a `map`
-                raise
-            if alone or (options.int_mode == "wrap" and not isinstance(error, NotCompilable)):
-                raise
-    value, sentence = scan_values.by_python(loop, workspace, output, options, steps)
-    return value, told or ([sentence] if sentence else [])
+    def _recovered(self, loop: Loop, output: Output) -> tuple[object, list[str]]:
+        """The value where Python must help, and warnings: of the elements by themselves, then of the steps."""
+        steps = self.execution.compiled.checks_carried  # they may need integers beyond 64 bits
+        elements, told = scan_values.elements_alone(loop), list[str]()
+        if elements is not None:
+            try:
+                made = self._on_the_host(elements, self.workspace)
+                told, steps = made.warnings, False  # whatever is raised now is of the first of them
+                behind = scan_values.behind(cast("AnyArray", made.values[0]), loop, self.workspace)
+                found = self._on_the_host(*behind)
+                return found.values[0], told or found.warnings
+            except Exception as error:  # Python finds out what is raised first, and takes what has no loop
+                reraise_signal(error)
+                from hastega_magic.compiler.python.elements import of_check
 
+                alone = of_check(error) and not steps  # else one before that element may need such an integer
+                if loop.bound.ordinary:  # Python's as it stands then: StopIteration is not to end a `map`
+                    raise
+                if alone or (self.options.int_mode == "wrap" and not isinstance(error, NotCompilable)):
+                    raise
+        value, sentence = scan_values.by_python(loop, self.workspace, output, self.options, steps)
+        return value, told or ([sentence] if sentence else [])
 
-def _on_the_host(loop: Loop, workspace: Workspace, options: Options, trace: Trace) -> Execution:
-    """A loop that another one needs, by the host's CPU."""
-    here = replace(options, on="parallel")
-    backend = backend_of(here)
-    return execute(compiled_on(backend, [loop], workspace, here, trace), backend)
+    def _on_the_host(self, loop: Loop, workspace: Workspace) -> Execution:
+        """A loop that another one needs, by the host's CPU."""
+        here = replace(self.options, on="parallel")
+        backend = backend_of(here)
+        return execute(compiled_on(backend, [loop], workspace, here, self.trace), backend)
 
 
 def _kept_slots(loops: Sequence[Loop], fused: Fused, wanted: frozenset[str]) -> frozenset[int]:

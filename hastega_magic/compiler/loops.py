@@ -196,13 +196,37 @@ def compile_loop(
     results stay in the caches, whatever their size.
     """
     backend = backend or backend_of(options)
+    state = changed(_fused(pipelines, tables, options, backend, trace), near=near)
+    shape = _structure(state, options, exact=False)
+    exact = shape.digest() in _ENDS_MATTER
+    structure = _structure(state, options, exact) if exact else shape
+    compiled, cached = _known_or_analysed(structure, exact, state, options, backend, trace)
+    settled = cached or exact or compiled.variants.fits
+    if not settled and any(each.kind == "range" for each in state.loop.sources):
+        _ENDS_MATTER.add(shape.digest())
+        structure = _structure(state, options, exact=True)
+        compiled, cached = _known_or_analysed(structure, True, state, options, backend, trace)
+    if not cached:
+        _CACHE[compiled.place] = compiled
+        while len(_CACHE) > _CACHE_SIZE:
+            _CACHE.popitem(last=False)
+    return compiled, state.loop, cached
+
+
+def _fused(
+    pipelines: Sequence[Pipeline],
+    tables: Sequence[TableColumn],
+    options: Options,
+    backend: Backend,
+    trace: Trace,
+) -> State:
+    """The pipelines as one loop, of which nothing is inferred yet."""
     for each in tables:
         if each.data.dtype.hasobject:
             raise WideConstant(f"`{each.table.name}` holds integers beyond 64 bits")
-    described = tuple(each.table for each in tables)
     state = State(
         tuple(pipelines),
-        described,
+        tuple(each.table for each in tables),
         Leaves(()),
         options.int_mode,
         backend.target,
@@ -210,42 +234,53 @@ def compile_loop(
     )
     with trace.phase("fuse"):
         state = FUSE.run(state)
-        state = changed(state, large=min(each.length for each in state.loop.sources) >= STREAMED, near=near)
-    has_range = any(each.kind == "range" for each in state.loop.sources)
-    shape = _structure(state, options, exact=False)
-    limits = [None if each.storage.limits is None else Interval(*each.storage.limits) for each in described]
-    sources = [each.interval for each in state.loop.sources]
-    compiled: CompiledLoop | None = None
-    for exact in (False, True):
-        if not exact and shape.digest() in _ENDS_MATTER:
-            continue
-        structure = _structure(state, options, exact) if exact else shape
-        searched = tuning_key(structure.hexdigest(), state.large, options, backend)
-        finding = schedule_store.found(searched) if schedule_store.something() else None
-        tuned = UNTUNED if finding is None else finding.tuned
-        key = _key(structure, state, options, backend, tuned)
-        if key in _CACHE:
-            _CACHE.move_to_end(key)
-            _CACHE[key].tuning_key, _CACHE[key].finding = searched, finding
-            return _CACHE[key], state.loop, True
-        if (room := _TOO_DEEP.get(key)) is not None and calls_left() <= room:
-            raise NotCompilable(_NESTED)
-        leaves = Leaves(tuple(sources) if exact else tuple(map(_rounded, sources)), tuple(limits))
-        try:
-            compiled = _analyse(replace(state, leaves=leaves, tuned=tuned), options, backend, trace)
-        except RecursionError:
-            _TOO_DEEP.put(key, calls_left())
-            raise NotCompilable(_NESTED) from None
+        return changed(state, large=min(each.length for each in state.loop.sources) >= STREAMED)
+
+
+def _known_or_analysed(
+    structure: hashlib.blake2b,
+    exact: bool,
+    state: State,
+    options: Options,
+    backend: Backend,
+    trace: Trace,
+) -> tuple[CompiledLoop, bool]:
+    """The loop of this structure, with what is found out about its schedule by now, and whether the cache has it."""
+    searched = tuning_key(structure.hexdigest(), state.large, options, backend)
+    finding = schedule_store.found(searched) if schedule_store.something() else None
+    tuned = UNTUNED if finding is None else finding.tuned
+    key = _key(structure, state, options, backend, tuned)
+    cached = key in _CACHE
+    if cached:
+        _CACHE.move_to_end(key)
+        compiled = _CACHE[key]
+    else:
+        state = replace(state, leaves=_leaves(state, exact), tuned=tuned)
+        compiled = _analysed(state, key, options, backend, trace)
         compiled.key, compiled.structure = key.hex(), structure.hexdigest()
-        compiled.tuning_key, compiled.finding = searched, finding
-        if compiled.variants.fits or not has_range:
-            break
-        _ENDS_MATTER.add(shape.digest())
-    assert compiled is not None
-    _CACHE[compiled.place] = compiled
-    while len(_CACHE) > _CACHE_SIZE:
-        _CACHE.popitem(last=False)
-    return compiled, state.loop, False
+    compiled.tuning_key, compiled.finding = searched, finding
+    return compiled, cached
+
+
+def _leaves(state: State, exact: bool) -> Leaves:
+    """What the sources and tables may hold. `exact`: up to the very ends of ranges."""
+    sources = [each.interval for each in state.loop.sources]
+    limits = [each.storage.limits for each in state.tables]
+    return Leaves(
+        tuple(sources if exact else map(_rounded, sources)),
+        tuple(None if each is None else Interval(*each) for each in limits),
+    )
+
+
+def _analysed(state: State, key: bytes, options: Options, backend: Backend, trace: Trace) -> CompiledLoop:
+    """NotCompilable where its expressions are nested too deeply for the calls that are left."""
+    if (room := _TOO_DEEP.get(key)) is not None and calls_left() <= room:
+        raise NotCompilable(_NESTED)
+    try:
+        return _analyse(state, options, backend, trace)
+    except RecursionError:
+        _TOO_DEEP.put(key, calls_left())
+        raise NotCompilable(_NESTED) from None
 
 
 def _analyse(state: State, options: Options, backend: Backend, trace: Trace) -> CompiledLoop:
@@ -281,9 +316,14 @@ def tuning_key(structure: str, large: bool, options: Options, backend: Backend) 
 
 
 def _structure(state: State, options: Options, exact: bool) -> hashlib.blake2b:
-    """A hash of what the loop computes, wherever it runs."""
+    """A hash of what the loop computes, wherever it runs. `exact`: for ranges of these very ends."""
     loop = state.loop
     hasher = hashlib.blake2b(digest_size=16)
+
+    def add(*nodes: Expr | None) -> None:
+        for node in nodes:
+            hasher.update(b"-" if node is None else node.digest)
+
     for source in loop.sources:
         interval = source.interval if exact else _rounded(source.interval)
         beside = " beside" if source.beside else ""
@@ -294,24 +334,16 @@ def _structure(state: State, options: Options, exact: bool) -> hashlib.blake2b:
         hasher.update(f"{table.storage};".encode())
     for output in loop.outputs:
         hasher.update(f"{output.sink.kind} {_shape(output.value)};".encode())
-        for node in flatten(output.value):
-            hasher.update(node.digest)
-        hasher.update(b"-" if output.mask is None else output.mask.digest)
-        for node in () if output.init is None else flatten(output.init):
-            hasher.update(node.digest)
-        hasher.update(b"-" if output.init is None else b"")
+        add(*flatten(output.value), output.mask, *((None,) if output.init is None else flatten(output.init)))
         for pair in output.given:
-            for node in pair:
-                hasher.update(node.digest)
+            add(*pair)
         if output.sink.fn is not None:
             hasher.update(f"{_shape(output.sink.fn.result)};".encode())
-            for node in (
-                *flatten(output.sink.fn.result),
-                *(each for pair in output.sink.fn.effects for each in pair),
-            ):
-                hasher.update(b"-" if node is None else node.digest)
+            add(*flatten(output.sink.fn.result))
+            for pair in output.sink.fn.effects:
+                add(*pair)
     for effect in loop.effects:
-        hasher.update(effect.node.digest + (b"-" if effect.mask is None else effect.mask.digest))
+        add(effect.node, effect.mask)
     hasher.update(f"{options.int_mode} {options.fast_math} ".encode())
     return hasher
 

@@ -93,15 +93,9 @@ def make_kernel(
     """
     fused, width = variant.fused, width or tuned.lanes or None
     in_records = not near and target.spelling == "llvm"
-    serves: dict[Statement, list[int]] = {each: [] for each in (*variant.assumes, *variant.guards)}
-    slot = 0
-    for number, output in enumerate(fused.outputs):
-        for each in _statements(output, slot, variant.ranges, in_records):
-            serves.setdefault(each, []).append(number)  # equal but for `wide`, which ranges decide
-        slot += slots_of(output)
-    statements = list(serves)
+    serves = _outputs_served(variant, in_records)
     lowered = lower(
-        [node for each in statements for node in nodes_of(each)],
+        [node for each in serves for node in nodes_of(each)],
         leaves,
         variant.ranges,
         target,
@@ -110,17 +104,7 @@ def make_kernel(
         variant.assumes,
         [guard.condition for guard in variant.guards],
     )
-    body: list[Statement] = []
-    served: list[tuple[int, ...]] = []
-    guards: set[Guard] = set()
-    for statement, outputs in serves.items():
-        each = _over(statement, lowered.nodes)
-        if isinstance(each, Guard):
-            if each in guards:
-                continue
-            guards.add(each)
-        body.append(each)
-        served.append(tuple(outputs))
+    body, served = _merged(serves, lowered.nodes)
     new = chosen_on_leaving([node for each in body for node in nodes_of(each)])
     body = [stepping(_over(each, new), fused, leaves, target) for each in body]
     dense = [source for source in fused.sources if source.fresh and source.layout in ("dense", "turned")]
@@ -134,12 +118,44 @@ def make_kernel(
     body = [_over(each, last) for each in body]
     found = Kernel(
         fused.sources, fused.tables, tuple(body), schedule,
-        {last.get(node, node): interval for node, interval in ranges.items()}, serves=tuple(served),
+        {last.get(node, node): interval for node, interval in ranges.items()}, serves=served,
     )  # fmt: skip
     found = replace(found, schedule=refilled(found, target))
     images = [(node, new.get(image, image)) for node, image in lowered.images]
     images = [(node, last.get(image, image)) for node, image in images]
     return replace(found, origins=moved(fused.origins, images, found.roots()))
+
+
+def _outputs_served(variant: Variant, in_records: bool) -> dict[Statement, list[int]]:
+    """The variant's statements, equal ones once, and the numbers of the outputs that need each.
+
+    `in_records`: whether results may be records.
+    """
+    serves: dict[Statement, list[int]] = {each: [] for each in (*variant.assumes, *variant.guards)}
+    slot = 0
+    for number, output in enumerate(variant.fused.outputs):
+        for each in _statements(output, slot, variant.ranges, in_records):
+            serves.setdefault(each, []).append(number)  # equal but for `wide`, which ranges decide
+        slot += slots_of(output)
+    return serves
+
+
+def _merged(
+    serves: Mapping[Statement, Sequence[int]], lowered: Mapping[Expr, Expr]
+) -> tuple[list[Statement], tuple[tuple[int, ...], ...]]:
+    """The statements over lowered nodes, without guards that are equal by now, and the outputs that need each."""
+    body: list[Statement] = []
+    served: list[tuple[int, ...]] = []
+    guards: set[Guard] = set()
+    for statement, outputs in serves.items():
+        each = _over(statement, lowered)
+        if isinstance(each, Guard):
+            if each in guards:
+                continue
+            guards.add(each)
+        body.append(each)
+        served.append(tuple(outputs))
+    return body, tuple(served)
 
 
 def folds_of(fused: Fused) -> list[list[int]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from hastega_magic.errors import NotCompilable
-from hastega_magic.interval import TOP, Interval
+from hastega_magic.interval import Interval, less
 from hastega_magic.ir.expr import Expr, const, is_const, postorder, python_of, rebuild
 from hastega_magic.ir.loop import changed, everything, iteration
 from hastega_magic.ops import OPS
@@ -85,30 +85,25 @@ def _decide(node: Expr, range_of: Callable[[Expr], Interval], raising: dict[Expr
     if node.op not in ("eq", "ne", "lt", "le", "gt", "ge") or any(arg.type is not INT for arg in node.args):
         return None
     left, right = (range_of(arg) for arg in node.args)
-    if left is TOP or right is TOP or not (left.bounded and right.bounded):
+    if not (left.bounded and right.bounded):
         return None
-    assert left.lo is not None
-    assert left.hi is not None
-    assert right.lo is not None
-    assert right.hi is not None
-    always_less, always_greater = left.hi < right.lo, left.lo > right.hi
-    never_less, never_greater = left.lo >= right.hi, left.hi <= right.lo
-    answer: bool | None = None
-    match node.op:
-        case "eq" | "ne":
-            if always_less or always_greater:
-                answer = node.op == "ne"
-        case "lt":
-            answer = True if always_less else False if never_less else None
-        case "ge":
-            answer = False if always_less else True if never_less else None
-        case "gt":
-            answer = True if always_greater else False if never_greater else None
-        case _:
-            answer = False if always_greater else True if never_greater else None
+    answer = _answer(node.op, left, right)
     if answer is None or any(may_raise(arg, raising) for arg in node.args):
         return None
     return const(answer, BOOL)
+
+
+def _answer(op: str, left: Interval, right: Interval) -> bool | None:
+    """What the comparison gives for any two numbers of the ranges; None where that depends on them."""
+    match op:
+        case "eq" | "ne":
+            apart = less(left, right) or less(right, left)
+            return op == "ne" if apart else None
+        case "lt" | "ge":
+            found = less(left, right)
+        case _:
+            found = less(right, left)
+    return found if found is None or op in ("lt", "gt") else not found
 
 
 def _apply_rules(node: Expr, raising: dict[Expr, bool]) -> Expr | None:

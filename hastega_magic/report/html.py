@@ -15,7 +15,8 @@ from hastega_magic.report.charts import Bar, Row, baseline_image, graph_image, t
 from hastega_magic.report.choices import SHARES, TRIED, share_rows, tried_rows, tuning_hint
 from hastega_magic.report.escape import markup, one_line, sentence, shorten
 from hastega_magic.report.lanes import MOST_STEPS, lanes_notes, lanes_text
-from hastega_magic.report.listing_html import LINES, SAVE, details, listing, listings, nested, pre
+from hastega_magic.report.listing import SAVE
+from hastega_magic.report.listing_html import LINES, details, listing, listings, nested, pre
 from hastega_magic.report.mispredicted import OTHERWISE, told
 from hastega_magic.report.model import SCHEMA, Lanes, PipelineReport, Report
 from hastega_magic.report.truncate import FEW, WHOLE, few_nodes

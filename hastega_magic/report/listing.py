@@ -9,6 +9,9 @@ from functools import lru_cache
 
 from hastega_magic.records import dataclass
 
+SAVE = "%hastega report --save FILE.html"
+"""The command that gives a report with nothing cut."""
+
 _LABEL = re.compile(r'^\s*(?:"([^"]+)"|([\w.$%-]+)):')
 # A jump of x86-64 or AArch64 to a label, after the registers and bit numbers that some of them test.
 _BRANCH = re.compile(

@@ -9,14 +9,11 @@ from operator import itemgetter
 
 from hastega_magic.report import units
 from hastega_magic.report.escape import markup, one_line, sentence
-from hastega_magic.report.listing import Excerpt, all_shortened, changes, excerpt, hot_loop
+from hastega_magic.report.listing import SAVE, Excerpt, all_shortened, changes, excerpt, hot_loop
 from hastega_magic.report.model import Code, PassText
 
 LINES = 80
 """How many lines of one listing are shown under a cell."""
-
-SAVE = "%hastega report --save FILE.html"
-"""What gives a report with nothing cut."""
 
 _PRE = (
     "border:1px solid #8b8b85;padding:6px;margin:4px 0;overflow:auto;max-height:420px;"

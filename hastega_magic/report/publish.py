@@ -16,7 +16,7 @@ from typing import TypeVar, cast
 from hastega_magic.records import changed, dataclass
 from hastega_magic.report import units
 from hastega_magic.report.encoding import encode
-from hastega_magic.report.listing import all_shortened, hot_loop, shortened
+from hastega_magic.report.listing import SAVE, all_shortened, hot_loop, shortened
 from hastega_magic.report.memo import Recent
 from hastega_magic.report.model import Barrier, CellInfo, Code, Graph, GraphPair, Json, PipelineReport, Report
 from hastega_magic.report.truncate import FEW, WHOLE, few_nodes
@@ -24,7 +24,6 @@ from hastega_magic.report.truncate import FEW, WHOLE, few_nodes
 ROOM = 145_000
 """Bytes of JSON that a report may take in a notebook."""
 
-SAVE = "%hastega report --save FILE.html"
 WHERE = f"{SAVE}, or hastega_magic.last_report() in Python"
 """What gives a report with nothing cut."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import array
-import ctypes
 import itertools
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,7 +16,8 @@ from hastega_magic.ir.pipeline import Source, stride_of
 from hastega_magic.progress import task
 from hastega_magic.records import dataclass
 from hastega_magic.runtime.addresses import name_of
-from hastega_magic.runtime.columnar import Pieces, is_columnar, memory_of, not_read, widened
+from hastega_magic.runtime.buffer_protocol import BUFFERS, in_memory
+from hastega_magic.runtime.columnar import Pieces, is_columnar, memory_of, not_read
 from hastega_magic.runtime.objects import lists, wide
 from hastega_magic.runtime.objects.fields import Field
 from hastega_magic.runtime.objects.parts import Part, part_of, read, read_once
@@ -224,12 +223,6 @@ def number(name: str, value: object, type_: ScalarType | Complex, length: int) -
     return Column(Source(name, "array", scalar, None, whole, "scalar", id(data), length, parts), data)
 
 
-BUFFERS = (bytes, bytearray, memoryview, array.array, ctypes.Array)
-"""Types whose objects lay open the memory that holds their numbers."""
-_LENT = (bytes, ctypes.Array, np.ndarray)
-"""Owners of memory that stays where it is as long as it is read. Others refuse `append` and the like meanwhile."""
-
-
 def described(data: object, name: str) -> Column:
     """The object as a column; NotCompilable with the reason where elements are not numbers of one type.
 
@@ -273,24 +266,6 @@ def _range(data: range, name: str) -> Column:
 
 def _buffer(data: bytes | bytearray | memoryview, name: str) -> Column:
     return _numbers(in_memory(data), name, id(data))
-
-
-def in_memory(data: bytes | bytearray | memoryview) -> AnyArray | Pieces:
-    """Memory whose elements Python makes its own numbers of: floats have 64 bits, whatever their size there.
-
-    New memory where the owner could not be resized, or closed, while loops are kept that read it.
-    """
-    try:
-        view = memoryview(data)
-        values = np.asarray(view)
-        if type(data) is memoryview:  # which refuses formats with a byte order, as of ctypes, and others
-            iter(view)
-    except ValueError:
-        raise NotCompilable(f"the source is a {type(data).__name__} whose elements are no numbers") from None
-    except NotImplementedError:
-        raise NotCompilable("the source is a memoryview over which Python cannot iterate") from None
-    owner: object = data.obj if isinstance(data, memoryview) else data
-    return widened(values if isinstance(owner, _LENT) else values.copy())
 
 
 def _numbers(data: AnyArray | Pieces, name: str, key: int) -> Column:

@@ -12,7 +12,7 @@ from types import CodeType
 
 from hastega_magic.errors import CellSyntaxError, Span
 from hastega_magic.records import dataclass
-from hastega_magic.syntax.ordinary.comprehension import Ordinary
+from hastega_magic.syntax.ordinary.parts import Ordinary
 from hastega_magic.syntax.reading.functions import know
 from hastega_magic.syntax.reading.names import reads
 from hastega_magic.syntax.reading.pipe import ends_with_semicolon, normalise, parse

@@ -13,7 +13,8 @@ import ast
 from hastega_magic.errors import CellSyntaxError, Span
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.doubts import doubts
-from hastega_magic.syntax.ordinary.comprehension import Ordinary, is_consumed, recognised
+from hastega_magic.syntax.ordinary.parts import Ordinary
+from hastega_magic.syntax.ordinary.recognise import is_consumed, recognised
 from hastega_magic.syntax.ordinary.trailing import mark_class
 from hastega_magic.syntax.reading.literals import uncallable, wrong_literal
 from hastega_magic.syntax.reading.names import binds, parameters_of, reads

@@ -64,7 +64,7 @@ def test_a_view_and_what_it_is_of_can_be_let_go_of():
 
 
 def test_memory_that_stays_is_read_where_it_lies():
-    from hastega_magic.runtime.sources import in_memory
+    from hastega_magic.runtime.buffer_protocol import in_memory
 
     for memory in (b"abc", memoryview(b"abc"), memoryview(np.arange(3))):
         found = in_memory(memory)

@@ -37,7 +37,7 @@ class Body:
     """Emits nodes for `vectors` vectors at element `position`.
 
     `mask` names the live lanes of a tail, `masks` those of each vector in a loop; `stop` what asks loops to end;
-    `shared` the nodes that have one value in all vectors; `lost` the lanes in which the block has needed Python so far.
+    `uniform` the nodes that have one value in all vectors; `lost` the lanes in which the block needed Python so far.
     """
 
     writer: Writer
@@ -54,7 +54,7 @@ class Body:
     masks: list[str] | None = None
     stop: str = ""
     turned: dict[Expr, Turned] = field(default_factory=dict[Expr, Turned])
-    shared: frozenset[Expr] = frozenset()
+    uniform: frozenset[Expr] = frozenset()
     used: Mapping[Expr, frozenset[int]] = field(default_factory=dict[Expr, "frozenset[int]"])
     lost: str = ""
     locality: int = 3
@@ -111,7 +111,7 @@ class Body:
         return self.masks[number] if self.masks is not None else self.mask
 
     def _each(self, node: Expr, make: Callable[[int], str]) -> list[str]:
-        if node in self.shared:
+        if node in self.uniform:
             return [self.writer.let(make(0))] * self.vectors
         return [self.writer.let(make(number)) for number in range(self.vectors)]
 

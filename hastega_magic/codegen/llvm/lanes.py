@@ -68,8 +68,8 @@ class Parts:
         self.starts, self.outside = operands(self.node)
         used = frame.used.get(self.node, frozenset[int]())
         self.kept = sorted(needed(self.loop, used) - {0})
-        shared = uniform(self.loop, self.starts, range(len(self.starts)))
-        self.plan = Plan(self.loop, used, shared, settled(self.node))
+        same = uniform(self.loop, self.starts, range(len(self.starts)))
+        self.plan = Plan(self.loop, used, same, settled(self.node))
         self.operations = sum(bool(node.args) for node in nodes)
         steady: dict[Expr, None] = {}
         self.behind = {self.node}

@@ -58,17 +58,16 @@ def emit_turns(body: Body, node: Expr, used: frozenset[int]) -> Turned:
         return name
 
     live = [phi(i1, name) for name in live]
-    shared = uniform(loop, starts, used)
+    plan = Plan(loop, used, uniform(loop, starts, used), settled(node))
     for number in kept:
         type_ = body.vector(element_type(loop.state[number].type))
-        if loop.state[number] in shared:
+        if loop.state[number] in plan.uniform:
             state[number] = [phi(type_, state[number][0])] * body.vectors
         else:
             state[number] = [phi(type_, name) for name in state[number]]
     trouble = phi(i1, trouble)
     turns = phi("i64", "0")
     fixed = dict(zip(loop.outer, (body[arg] for arg in outside), strict=True))
-    plan = Plan(loop, used, shared, settled(node))
     live, trouble = turn_by_turn(body, plan, fixed, state, live, trouble)
     counted = w.let(f"add i64 {turns}, 1")
     late = w.let(f"icmp uge i64 {counted}, {LIMIT}")
@@ -84,7 +83,7 @@ def emit_turns(body: Body, node: Expr, used: frozenset[int]) -> Turned:
     ends = [
         name
         for number in kept
-        for name in (state[number][:1] if loop.state[number] in shared else state[number])
+        for name in (state[number][:1] if loop.state[number] in plan.uniform else state[number])
     ]
     after = [*live, *ends, trouble, counted]
     for (line, start), name in zip(places, after, strict=True):
@@ -128,13 +127,13 @@ def _first(body: Body, name: str, number: int) -> str:
 class Plan:
     """A loop as it is written.
 
-    `used`: the parts of its state that are read after it. `shared`: nodes that have one value in all vectors.
+    `used`: the parts of its state that are read after it. `uniform`: nodes that have one value in all vectors.
     `settled`: parts that change in the last turn alone (ir/loop.py).
     """
 
     loop: Iteration
     used: frozenset[int]
-    shared: frozenset[Expr]
+    uniform: frozenset[Expr]
     settled: Mapping[int, tuple[Expr, Expr | None]]
 
 
@@ -173,7 +172,7 @@ def _turn(
     w, i1, loop = body.writer, body.vector("i1"), plan.loop
     values = fixed | {loop.state[number]: names for number, names in state.items()}
     values[loop.state[0]] = [splat("i1", "true")] * body.vectors
-    inner = replace(body, mask=None, masks=live, values=values, turned={}, shared=plan.shared)
+    inner = replace(body, mask=None, masks=live, values=values, turned={}, uniform=plan.uniform)
     settled = {number: plan.settled[number] for number in state if number in plan.used & plan.settled.keys()}
     ends = {condition for condition, _ in settled.values()}
     conditions, without = _parted(loop.step[0], ends)

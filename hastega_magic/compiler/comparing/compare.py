@@ -19,6 +19,7 @@ from hastega_magic.trace import CELL, Event, Trace
 
 if TYPE_CHECKING:
     from hastega_magic.compiler.comparing.prefix import Prefix
+    from hastega_magic.compiler.execute import Execution
 
 _FITTED = 1 / 3
 """The part of the time that goes into runs over a few sizes, where back ends are compared."""
@@ -151,11 +152,12 @@ def _outcome(
     outcome: Outcome,
     options: Options,
     backends: Sequence[str],
-    each: float,
+    share: float,
     fitted: float,
     trace: Trace,
     known: dict[str, Baseline | None] | None,
 ) -> None:
+    """Baselines of one loop, `share` seconds for a back end, and lines through them, within `fitted` seconds."""
     execution = outcome.execution
     assert execution is not None
     assert outcome.workspace is not None
@@ -179,15 +181,7 @@ def _outcome(
         trace.add("why", text=_ALIKE.format(comparison.own))
     with task(outcome.bounds[0].name, len(backends) + (1 if fitted else 0)) as work:
         for number, backend in enumerate(backends, 1):
-            if backend == execution.on == "python":
-                found = comparison.itself(execution.seconds)
-            elif known is not None and backend in known:
-                found = again(known[backend])
-            else:
-                # What is kept must not be what a first run takes, of a loop that Python and NumPy have not met.
-                found = comparison.measure(backend, each, lasting=known is not None and not execution.cached)
-                if known is not None and (found is None or found.equal):
-                    known[backend] = found
+            found = _baseline(comparison, backend, execution, share, known)
             if found is None:
                 trace.add("why", text=_FORMLESS)
             else:
@@ -198,14 +192,48 @@ def _outcome(
     if floor is not None:
         _tell(floor, before, trace)
     if fitted:
-        from hastega_magic.compiler.comparing import fit
+        _fit(comparison, equal, execution.length, fitted, options, trace)
 
-        # Python and NumPy last: their share is always used up, and most of what they need is known.
-        names = sorted(dict.fromkeys(equal), key=lambda name: name in ("python", "numpy"))
-        model = fit.model(comparison.timed, names, execution.length, fitted, comparison.largest)
-        if model is not None:
-            rows = tuple(replace(row, predicted=_predicted(row.backend, options)) for row in model.rows)
-            trace.add("model", **asdict(replace(model, rows=rows)))
+
+def _baseline(
+    comparison: Comparison,
+    backend: str,
+    execution: Execution,
+    seconds: float,
+    known: dict[str, Baseline | None] | None,
+) -> Baseline | None:
+    """How long the back end takes, as measured within so many seconds; None where it has no form for the loop.
+
+    `known`: what earlier runs of the loop have measured, to which this adds.
+    """
+    if backend == execution.on == "python":
+        return comparison.itself(execution.seconds)
+    if known is not None and backend in known:
+        return again(known[backend])
+    # What is kept must not be what a first run takes, of a loop that Python and NumPy have not met.
+    found = comparison.measure(backend, seconds, lasting=known is not None and not execution.cached)
+    if known is not None and (found is None or found.equal):
+        known[backend] = found
+    return found
+
+
+def _fit(
+    comparison: Comparison,
+    equal: Sequence[str],
+    length: int,
+    seconds: float,
+    options: Options,
+    trace: Trace,
+) -> None:
+    """Fit a line to the times of the back ends that gave an equal result, over fewer elements too."""
+    from hastega_magic.compiler.comparing import fit
+
+    # Python and NumPy last: their share is always used up, and most of what they need is known.
+    names = sorted(dict.fromkeys(equal), key=lambda name: name in ("python", "numpy"))
+    model = fit.model(comparison.timed, names, length, seconds, comparison.largest)
+    if model is not None:
+        rows = tuple(replace(row, predicted=_predicted(row.backend, options)) for row in model.rows)
+        trace.add("model", **asdict(replace(model, rows=rows)))
 
 
 def _predicted(name: str, options: Options) -> str:

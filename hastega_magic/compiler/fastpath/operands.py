@@ -15,8 +15,7 @@ from hastega_magic.compiler.sources import long_ranges
 from hastega_magic.compiler.sources.kinds import of_scalars
 from hastega_magic.records import dataclass
 from hastega_magic.runtime import columnar
-from hastega_magic.syntax.ordinary.comprehension import Ordinary
-from hastega_magic.syntax.ordinary.parts import FEW, IS_FEW
+from hastega_magic.syntax.ordinary.parts import FEW, IS_FEW, Ordinary
 
 _SOURCES = frozenset({range, list, tuple, array.array, bytes, bytearray})
 """What gives Python's own numbers. Elements of NumPy's arrays have types and rules of their own."""

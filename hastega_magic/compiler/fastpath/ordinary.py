@@ -47,7 +47,7 @@ from hastega_magic.records import dataclass
 from hastega_magic.runtime.signals import with_signals
 from hastega_magic.syntax.closures.numpy_read import numpy_read
 from hastega_magic.syntax.loops.build import BoundStage
-from hastega_magic.syntax.ordinary.comprehension import Ordinary
+from hastega_magic.syntax.ordinary.parts import Ordinary
 from hastega_magic.syntax.reading.functions import adopt
 from hastega_magic.syntax.reading.text import Text
 from hastega_magic.syntax.site import StageSite
@@ -280,23 +280,7 @@ class OrdinaryCode(Repeated):
         trace = Trace()
         began = time.perf_counter()
         try:
-            reads = numpy_read(_read_from(self.site.stages, displays))
-            scalars = given.of_numpy if given.of_numpy or reads == "arrays" else None
-            if reads == "others":
-                raise NotExact("it uses NumPy, whose scalars and functions have rules of their own")
-            used = displays if scalars is None else self._unlisted(displays)
-            if not used:
-                raise NotExact("nothing is computed")
-            pairs = zip(self.site.stages, used, strict=False)
-            stages = tuple(BoundStage(site, callee, args, kwargs) for site, (callee, args, kwargs) in pairs)
-            site = replace(self.site, stages=self.site.stages[: len(used)])
-            bound = Bound(site, source, stages, ordinary=True)
-            self.look(bound)
-            bound = replace(bound, varying=self.varying)
-            driver = Driver(self.options, self.filename, trace, silent=True, scalars=scalars, tentative=True)
-            outcome = with_signals(lambda: driver.run_alone(bound, source))
-            if outcome.execution is None or (scalars is not None and len(outcome.loops) != 1):
-                raise NotExact("nothing of it is compiled")
+            bound, outcome = self._by_loops(source, displays, given, trace)
             known = outcome.loops[0].scalars if outcome.loops else None
             value = outcome.values[0] if known is None else objects(outcome.values[0], known)
         except (NotExact, StrictError) as error:
@@ -312,6 +296,7 @@ class OrdinaryCode(Repeated):
             reraise_signal(error)
             taken_back(error)
             return self._left(_RAISED)
+        assert outcome.execution is not None
         self._failed = 0
         self.taken(outcome)
         self._profitability.expect(outcome.execution.choice, given.length, _same_bits(outcome))
@@ -326,6 +311,29 @@ class OrdinaryCode(Repeated):
         if self._profitability.stays(given.length):
             return self._left(STAYS)
         return exact(value) if gives else value
+
+    def _by_loops(
+        self, source: object, displays: Sequence[Display], given: Iterated, trace: Trace
+    ) -> tuple[Bound, Outcome]:
+        """The statement and its outcome; NotExact, or what the driver raises, where loops do not give Python's."""
+        reads = numpy_read(_read_from(self.site.stages, displays))
+        scalars = given.of_numpy if given.of_numpy or reads == "arrays" else None
+        if reads == "others":
+            raise NotExact("it uses NumPy, whose scalars and functions have rules of their own")
+        used = displays if scalars is None else self._unlisted(displays)
+        if not used:
+            raise NotExact("nothing is computed")
+        pairs = zip(self.site.stages, used, strict=False)
+        stages = tuple(BoundStage(site, callee, args, kwargs) for site, (callee, args, kwargs) in pairs)
+        site = replace(self.site, stages=self.site.stages[: len(used)])
+        bound = Bound(site, source, stages, ordinary=True)
+        self.look(bound)
+        bound = replace(bound, varying=self.varying)
+        driver = Driver(self.options, self.filename, trace, silent=True, scalars=scalars, tentative=True)
+        outcome = with_signals(lambda: driver.run_alone(bound, source))
+        if outcome.execution is None or (scalars is not None and len(outcome.loops) != 1):
+            raise NotExact("nothing of it is compiled")
+        return bound, outcome
 
     def let_go(self, everything: bool = False) -> int:
         """As of any pipeline; what is compiled again for that is no sign of code that changes in each run."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from hastega_magic.compiler.fastpath.fielded import loop_of, prepared
 from hastega_magic.compiler.fastpath.guards import Display, DoesNotFit
-from hastega_magic.compiler.fastpath.in_parts import LoopPart, not_sources, part_of
+from hastega_magic.compiler.fastpath.parts import LoopPart, not_sources, part_of
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.statement import Bound

@@ -17,10 +17,11 @@ from hastega_magic.ir.expr import Expr
 from hastega_magic.ir.pipeline import Source, stride_of
 from hastega_magic.records import changed, dataclass
 from hastega_magic.runtime.addresses import words_of
+from hastega_magic.runtime.buffer_protocol import BUFFERS, in_memory
 from hastega_magic.runtime.columnar import numbers
 from hastega_magic.runtime.objects.fields import Field, read
 from hastega_magic.runtime.objects.lists import SHORT, TYPES, WORTH, Intake, Reader, reader
-from hastega_magic.runtime.sources import BUFFERS, AnyArray, Column, in_memory
+from hastega_magic.runtime.sources import AnyArray, Column
 from hastega_magic.syntax.closures.captured import Free
 from hastega_magic.syntax.closures.contained import Where
 from hastega_magic.syntax.closures.numbers import counted
@@ -33,7 +34,10 @@ class DoesNotFit(Exception):
 
 @dataclass
 class Slot:
-    """A source of the loop. `operand`: which of the statement's sources (0: the source, then `zip`'s and `dot`'s)."""
+    """A source of the loop; one that can be had over other objects is of a class below, which knows their kind.
+
+    `operand`: which of the statement's sources (0: the source, then `zip`'s and `dot`'s).
+    """
 
     operand: int
     source: Source
@@ -46,69 +50,11 @@ class Slot:
 
     def length(self, data: Any) -> int:
         """The number of elements; DoesNotFit if the object is of another kind."""
-        if type(data) is Field:
-            return self._of_field(data)
-        if self.intake is not None:
-            # Another thread may empty a list at any time.
-            if (
-                type(data) not in _SEQUENCES
-                or not (head := data[:1])
-                or type(head[0]) is not self.intake.type
-            ):
-                raise DoesNotFit
-            return len(data)
-        kind, storage = self.source.kind, self.source.storage
-        if kind == "array":
-            if type(data) is not np.ndarray or data.ndim != 1:
-                raise DoesNotFit
-            array: AnyArray = data
-            flags = array.flags
-            dense = flags.c_contiguous and flags.aligned
-            layout = self.source.layout
-            stride = stride_of(layout)
-            other = stride is not None and not (flags.aligned and array.strides[0] == stride * array.itemsize)
-            if other or array.dtype != self._dtype or dense != (layout == "dense"):
-                raise DoesNotFit
-            return len(array)
-        if kind == "range":
-            if type(data) is not range or not data or self.interval is None:
-                raise DoesNotFit
-            first, last = data[0], data[-1]
-            if first > last:
-                first, last = last, first
-            lo, hi = self.interval.lo, self.interval.hi
-            if (lo is not None and first < lo) or (hi is not None and last > hi) or abs(data.step) >= 1 << 62:
-                raise DoesNotFit
-            return len(data)
-        if kind == "list":
-            if type(data) not in _SEQUENCES or not data:
-                raise DoesNotFit
-            if set(map(type, data)) != {TYPES.get(storage.name if storage else "")}:
-                raise DoesNotFit
-            return len(data)
         raise DoesNotFit
-
-    def _of_field(self, field: Field) -> int:
-        if self.reader is None or type(field[0]) is not self.reader.type:
-            raise DoesNotFit
-        return len(field)
 
     def now(self, data: Any, workspace: Workspace) -> Source:
         """The description of this run's elements."""
-        if self.source.kind == "array" and not self.source.parts:
-            array: AnyArray = data  # `length` has seen that
-            column = Column(changed(self.source, key=id(array), length=len(array)), array)
-            workspace.keep(column)
-            return column.source
-        if self.reader is not None and len(data) >= WORTH:
-            return workspace.taken(data, self.source)
         return workspace.source(data, self.source.name)
-
-    def __post_init__(self) -> None:
-        """Make room for a few elements."""
-        self._dtype = None if self.source.storage is None else np.dtype(self.source.storage.name)
-        if self.reader is not None:
-            self.intake = Intake(self.reader)
 
     def read(self, data: Any, length: int, alive: list[object]) -> tuple[int, int]:
         """Address and stride, or start and step, of the first `length` elements of an operand, or of a part of one.
@@ -116,26 +62,109 @@ class Slot:
         DoesNotFit if they are of another kind. Those of lists stay until the next call, others as long as what is put
         into `alive`.
         """
+        return words_of(data)
+
+
+@dataclass
+class _OfArray(Slot):
+    """Arrays of one type and layout."""
+
+    def __post_init__(self) -> None:
+        """Look the layout's conditions up once."""
+        self._dtype = None if self.source.storage is None else np.dtype(self.source.storage.name)
+        self._dense, stride = self.source.layout == "dense", stride_of(self.source.layout)
+        self._bytes = None if stride is None or self._dtype is None else stride * self._dtype.itemsize
+
+    def length(self, data: Any) -> int:
+        if type(data) is not np.ndarray or data.ndim != 1:
+            raise DoesNotFit
+        array: AnyArray = data
+        flags = array.flags
+        if array.dtype != self._dtype or (flags.c_contiguous and flags.aligned) != self._dense:
+            raise DoesNotFit
+        if self._bytes is not None and not (flags.aligned and array.strides[0] == self._bytes):
+            raise DoesNotFit
+        return len(array)
+
+    def now(self, data: Any, workspace: Workspace) -> Source:
+        if self.source.parts:
+            return super().now(data, workspace)
+        array: AnyArray = data  # `length` has seen that
+        column = Column(changed(self.source, key=id(array), length=len(array)), array)
+        workspace.keep(column)
+        return column.source
+
+
+@dataclass
+class _OfRange(Slot):
+    """Ranges within what the code takes for granted."""
+
+    def length(self, data: Any) -> int:
+        if type(data) is not range or not data or self.interval is None:
+            raise DoesNotFit
+        first, last = data[0], data[-1]
+        if first > last:
+            first, last = last, first
+        lo, hi = self.interval.lo, self.interval.hi
+        if (lo is not None and first < lo) or (hi is not None and last > hi) or abs(data.step) >= 1 << 62:
+            raise DoesNotFit
+        return len(data)
+
+
+@dataclass
+class _OfList(Slot):
+    """Lists and tuples of numbers of one type, and fields of objects."""
+
+    def __post_init__(self) -> None:
+        """Make room for a few elements."""
+        assert self.source.storage is not None
+        self._dtype = self.source.storage.name
+        type_ = TYPES.get(self._dtype)
+        self._types = {type_}
+        self.reader = None if type_ is None else reader(type_)
+        if self.reader is not None:
+            self.intake = Intake(self.reader)
+
+    def length(self, data: Any) -> int:
+        if type(data) is Field:
+            if self.reader is None or type(data[0]) is not self.reader.type:
+                raise DoesNotFit
+        elif type(data) not in _SEQUENCES:
+            raise DoesNotFit
+        elif self.intake is not None:
+            # Another thread may empty a list at any time.
+            if not (head := data[:1]) or type(head[0]) is not self.intake.type:
+                raise DoesNotFit
+        elif not data or set(map(type, data)) != self._types:
+            raise DoesNotFit
+        return len(data)
+
+    def now(self, data: Any, workspace: Workspace) -> Source:
+        if self.reader is not None and len(data) >= WORTH:
+            return workspace.taken(data, self.source)
+        return super().now(data, workspace)
+
+    def read(self, data: Any, length: int, alive: list[object]) -> tuple[int, int]:
         if length <= SHORT and self.intake is not None and type(data) is not Field:
             if not self.intake.read(data, length):
                 raise DoesNotFit
             return self.intake.address, self.intake.size
-        if type(data) is range or type(data) is np.ndarray:
-            return words_of(data)
-        assert self.source.storage is not None
         if self.reader is not None:
-            array = np.empty(length, self.source.storage.name)
+            array = np.empty(length, self._dtype)
             if not read(data, self.reader.type, array):
                 raise DoesNotFit
         else:
             try:
-                array = np.array(data, self.source.storage.name)
+                array = np.array(data, self._dtype)
             except OverflowError:
                 raise DoesNotFit from None
             if len(array) < length:  # another thread has made it shorter
                 raise DoesNotFit
         alive.append(array)
         return array.ctypes.data, array.itemsize
+
+
+_KINDS: Mapping[str, type[Slot]] = {"array": _OfArray, "range": _OfRange, "list": _OfList}
 
 
 @dataclass
@@ -255,8 +284,7 @@ def slots_of(
 
 def slot_of(operand: int, source: Source, interval: Interval | None) -> Slot:
     """The source, as one of the statement's."""
-    kind = TYPES.get(source.storage.name) if source.kind == "list" and source.storage else None
-    return Slot(operand, replace(source, key=0), interval, None if kind is None else reader(kind))
+    return _KINDS.get(source.kind, Slot)(operand, replace(source, key=0), interval)
 
 
 def as_arrays(operands: list[Any]) -> None:

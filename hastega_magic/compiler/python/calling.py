@@ -9,7 +9,7 @@ from typing import Any
 
 from hastega_magic.ir.pipeline import Stage
 from hastega_magic.ir.sinks import NEUTRAL
-from hastega_magic.runtime import python_stages
+from hastega_magic.runtime import python_elements
 from hastega_magic.runtime.python_calls import over_tuples
 from hastega_magic.syntax.loops.build import BoundStage
 
@@ -19,8 +19,8 @@ def function_of(stage: Stage, given: BoundStage, sink: str) -> Callable[..., Any
     name = given.site.name
     if stage.kind not in ("map", "filter"):
         return operator.truth
-    if name in python_stages.ELEMENT_FUNCTIONS:
-        return python_stages.ELEMENT_FUNCTIONS[name](*given.args, **given.kwargs)
+    if name in python_elements.ELEMENT_FUNCTIONS:
+        return python_elements.ELEMENT_FUNCTIONS[name](*given.args, **given.kwargs)
     if name == "dot":
         return operator.mul
     if name in ("var", "std"):

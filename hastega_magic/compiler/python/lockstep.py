@@ -33,7 +33,7 @@ from hastega_magic.runtime.objects.iterating import can_watch, drawer
 from hastega_magic.runtime.python import StageCall
 from hastega_magic.runtime.python_calls import Noted
 from hastega_magic.runtime.python_numbers import COUNTED, counted, python_number, python_numbers
-from hastega_magic.syntax.closures.free_variables import ABSENT
+from hastega_magic.syntax.closures.attributes import ABSENT
 from hastega_magic.syntax.closures.numpy_errors import asks
 from hastega_magic.syntax.loops.build import BoundStage
 from hastega_magic.syntax.loops.reorderable import quiet

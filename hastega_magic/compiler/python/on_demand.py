@@ -26,6 +26,7 @@ from hastega_magic.frames import reraise_signal
 from hastega_magic.interval import INT64_MAX, INT64_MIN
 from hastega_magic.report.escape import quoted
 from hastega_magic.runtime.python_calls import elements
+from hastega_magic.runtime.python_stages import Counted
 from hastega_magic.syntax.loops.build import BoundStage
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def beyond(
 
 def _looked_at(driver: Driver, run: StatementRun, stages: Sequence[BoundStage], count: int) -> object:
     """What Python computes, and a look at the elements that it took. `count`: of the stages that the loop has."""
-    value, asked = run.value, _Counted(elements(run.given))
+    value, asked = run.value, Counted(elements(run.given))
     mode = driver.options.int_mode
     seen = _Seen(count, asked) if mode != "wrap" and _gives_running_values(stages, count) else None
     why = "an integer may be beyond 64 bits that the stages behind never reach: Python takes one after the other"
@@ -151,7 +152,7 @@ class _Seen:
     before  how many elements of the source had been asked for before the one that led to it
     """
 
-    def __init__(self, count: int, asked: _Counted) -> None:
+    def __init__(self, count: int, asked: Counted) -> None:
         """`count`: of the stages that give them."""
         self.count, self._asked = count, asked
         self.beyond: int | None = None
@@ -163,21 +164,6 @@ class _Seen:
                 self.beyond = scan_values.beyond_int64(value)
                 self.before = None if self.beyond is None else self._asked.count - 1
             yield value
-
-
-class _Counted:
-    """An iterator that counts what it gave."""
-
-    def __init__(self, values: Iterator[object]) -> None:
-        self._values, self.count = values, 0
-
-    def __iter__(self) -> Iterator[object]:
-        return self
-
-    def __next__(self) -> object:
-        value = next(self._values)
-        self.count += 1
-        return value
 
 
 __all__ = ["as_asked", "beyond"]

@@ -16,7 +16,8 @@ import numpy as np
 
 from hastega_magic.records import dataclass
 from hastega_magic.runtime.python_calls import Noted
-from hastega_magic.syntax.closures.free_variables import ABSENT, Cell, Name, codes, contents
+from hastega_magic.syntax.closures.attributes import ABSENT
+from hastega_magic.syntax.closures.free_variables import codes
 from hastega_magic.syntax.closures.given import parts_of
 from hastega_magic.syntax.closures.libraries import is_library
 from hastega_magic.syntax.closures.reachable import (
@@ -27,6 +28,7 @@ from hastega_magic.syntax.closures.reachable import (
     users_classes,
     viewed,
 )
+from hastega_magic.syntax.closures.variables import Cell, Name, contents
 from hastega_magic.syntax.loops.build import BoundStage
 
 _FIXED = (bool, int, float, complex, str, bytes, range, type(None), np.generic, np.dtype, np.ufunc)

@@ -31,12 +31,13 @@ from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import BeyondInt64, NotCompilable
 from hastega_magic.records import dataclass
 from hastega_magic.runtime import python
+from hastega_magic.runtime.buffer_protocol import BUFFERS
 from hastega_magic.runtime.buffers import extended, of_its_own
 from hastega_magic.runtime.columnar import is_columnar
 from hastega_magic.runtime.objects.boxes import listed
 from hastega_magic.runtime.objects.iterating import Drawer, Variable, can_watch, drawer
 from hastega_magic.runtime.python_calls import iterated
-from hastega_magic.runtime.sources import BUFFERS, AnyArray
+from hastega_magic.runtime.sources import AnyArray
 from hastega_magic.runtime.special_methods import has
 from hastega_magic.syntax.loops.build import BoundStage
 from hastega_magic.syntax.loops.reorderable import quiet

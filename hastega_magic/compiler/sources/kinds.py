@@ -14,7 +14,8 @@ from hastega_magic.runtime.objects import lists
 from hastega_magic.runtime.python_calls import hides_elements
 from hastega_magic.syntax.closures import attributes
 from hastega_magic.syntax.closures.arguments import held_by
-from hastega_magic.syntax.closures.free_variables import Attribute, Cell, Name, Walk
+from hastega_magic.syntax.closures.free_variables import Walk
+from hastega_magic.syntax.closures.variables import Attribute, Cell, Name
 from hastega_magic.syntax.loops.build import BoundStage
 
 Variable = Name | Cell | Attribute

@@ -225,18 +225,7 @@ class _Run:
         self._makes = own is None
         self._heads = _words(4 * len(lists))
         """For each list where its length and the address of its items stand; these are here for each tuple."""
-        slots = [slot for slot, reader in enumerate(readers) if reader is not None]
-        for number, (slot, reader) in enumerate(zip(slots, lists, strict=True)):
-            word, source = plan.words + job_words.READER_WORDS * number, plan.source(slot)
-            self._each_place(source, _ROOM * reader.dtype.itemsize)
-            base[source + 1] = reader.dtype.itemsize
-            given = reader.words(base[source])
-            base[word : word + len(given)] = given
-            self._step[word] = 8 * CHUNK
-            self._around[word + 2] = self._around[source]  # where numbers go
-            addresses[number] = reader.address
-            if slot == own:
-                self._job[job_words.OWN] = word
+        self._take_in(own, addresses)
         group = plan.groups[0]
         for word, value in {
             job_words.STATE: job_words.OVER,
@@ -268,6 +257,22 @@ class _Run:
         self._lists: list[Sequence[object]] = []
         self._made: list[Any] = []
         self._length = 0
+
+    def _take_in(self, own: int | None, addresses: ctypes.Array[ctypes.c_int64]) -> None:
+        """Let each list be read into the ring. `own`: the list whose elements the result has; `addresses`: of code."""
+        base, plan = self._base, self._plan
+        lists = [(slot, reader) for slot, reader in enumerate(self._readers) if reader is not None]
+        for number, (slot, reader) in enumerate(lists):
+            word, source = plan.words + job_words.READER_WORDS * number, plan.source(slot)
+            self._each_place(source, _ROOM * reader.dtype.itemsize)
+            base[source + 1] = reader.dtype.itemsize
+            given = reader.words(base[source])
+            base[word : word + len(given)] = given
+            self._step[word] = 8 * CHUNK
+            self._around[word + 2] = self._around[source]  # where numbers go
+            addresses[number] = reader.address
+            if slot == own:
+                self._job[job_words.OWN] = word
 
     def _each_place(self, word: int, size: int) -> None:
         """Let the word have the address of so many bytes for each place in the ring."""

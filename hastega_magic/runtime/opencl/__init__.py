@@ -16,17 +16,13 @@ from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from hastega_magic.errors import HastegaError, NotCompilable, UsageError
+from hastega_magic.errors import HastegaError, UsageError
 from hastega_magic.forking import held_while_forking
 from hastega_magic.interrupts import put_off
-from hastega_magic.ir.expr import postorder
-from hastega_magic.ir.kernel import Kernel
 from hastega_magic.ir.target import Target
 from hastega_magic.records import dataclass
 from hastega_magic.runtime.signals import held_back
-from hastega_magic.types import FLOAT, FLOAT32, FLOAT64, Storage
 
-_NO_FLOAT64 = "{} has no float64, which these operations need"
 _KINDS = ("gpu", "cpu", "accelerator")
 _LOG_LINES = 12
 _INSTALL = "`pip install hastega-magic[pocl]` installs one that runs on the CPU"
@@ -82,6 +78,10 @@ class DeviceInfo:
     def pocl(self) -> bool:
         """Whether its platform is PoCL, whose `fma` is a slow call."""
         return "portable computing language" in self.platform.lower()
+
+    def shares_memory(self, limit: int) -> bool:
+        """Whether kernels compute in the host's arrays: never where `limit`, bytes of the device's own, is not 0."""
+        return self.unified and not limit
 
     def target(self, narrow: bool) -> Target:
         """What a code generator may rely on; `narrow`: results cross a bus."""
@@ -370,31 +370,7 @@ def forget_inputs() -> None:
         each.forget()
 
 
-def check(kernel: Kernel, storages: Sequence[Storage | None], target: Target) -> None:
-    """UsageError where the device lacks float64 and the data is float64; NotCompilable where only code needs it.
-
-    NotCompilable also for float32 on a device that takes subnormal numbers for zero.
-    """
-    if not target.has("denormals") and any(node.type is FLOAT32 for node in postorder(kernel.roots())):
-        raise NotCompilable(f"{target.cpu} takes subnormal float32 numbers for zero, which Python does not")
-    if target.has("float64"):
-        return
-    if any(each is not None and each.scalar in (FLOAT, FLOAT64) for each in storages):
-        raise UsageError(
-            f"{target.cpu} has no float64, and the data is float64: convert it with `.astype(np.float32)`, "
-            "or choose `--on parallel`"
-        )
-    if any(node.type in (FLOAT, FLOAT64) for node in postorder(kernel.roots())):
-        raise NotCompilable(_NO_FLOAT64.format(target.cpu))
-
-
-def check_text(text: str, target: Target) -> None:
-    """NotCompilable where code computes in float64 (a check, a correctly rounded quotient) and the device cannot."""
-    if "double" in text and not target.has("float64"):
-        raise NotCompilable(_NO_FLOAT64.format(target.cpu))
-
-
 __all__ = [
-    "BuildError", "Device", "DeviceError", "DeviceInfo", "check", "check_text", "device", "devices",
+    "BuildError", "Device", "DeviceError", "DeviceInfo", "device", "devices",
     "driver_version", "forget_inputs", "known_device", "seconds_to_begin", "select",
 ]  # fmt: skip

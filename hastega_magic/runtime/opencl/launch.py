@@ -119,7 +119,7 @@ class Launch:
     @property
     def shared(self) -> bool:
         """Whether the device computes in the host's arrays."""
-        return self.device.info.unified and not self.memory
+        return self.device.info.shares_memory(self.memory)
 
     @property
     def _sent_tables(self) -> int:

@@ -12,7 +12,7 @@ from typing import Any, TypeGuard, cast
 import numpy as np
 
 from hastega_magic.records import dataclass
-from hastega_magic.syntax.closures.free_variables import Where, contents
+from hastega_magic.syntax.closures.contained import Where
 from hastega_magic.syntax.closures.given import (
     Given,
     Read,
@@ -23,6 +23,7 @@ from hastega_magic.syntax.closures.given import (
     is_partial,
 )
 from hastega_magic.syntax.closures.numbers import PARAMETERS, same_number
+from hastega_magic.syntax.closures.variables import contents
 
 FREE = object()
 """Stands for a number or an array that may be any."""

@@ -28,19 +28,10 @@ from hastega_magic.syntax.closures.arguments import (
     both_numbers,
     is_still,
 )
+from hastega_magic.syntax.closures.attributes import ABSENT
 from hastega_magic.syntax.closures.captured_objects import Fields, attribute_after, is_owner
 from hastega_magic.syntax.closures.contained import Shape, Where, found_at, numbers_in, shape_of, variable_of
-from hastega_magic.syntax.closures.free_variables import (
-    ABSENT,
-    Attribute,
-    Cell,
-    Made,
-    Name,
-    Shaped,
-    Unclear,
-    Walk,
-    contents,
-)
+from hastega_magic.syntax.closures.free_variables import Unclear, Walk
 from hastega_magic.syntax.closures.given import (
     Given,
     Read,
@@ -55,6 +46,7 @@ from hastega_magic.syntax.closures.given import (
 from hastega_magic.syntax.closures.holding import is_data
 from hastega_magic.syntax.closures.numbers import PARAMETERS
 from hastega_magic.syntax.closures.numpy_errors import Asked, asks
+from hastega_magic.syntax.closures.variables import Attribute, Cell, Made, Name, Shaped, contents
 
 
 @dataclass(frozen=True)
@@ -199,7 +191,7 @@ def captured(
     owned = walk.owned
     held = [each.value for each in variables if id(each.value) in owned.found and is_owner(each.value)]
     owners = {} if curious else _held_alone(variables, held, owned.routes)
-    known = _freed(found, given, walk, frozenset(varying), alone, owners.keys())
+    known = _freed(found, given, _Freeing(walk, frozenset(varying), alone, owners.keys()))
     return replace(known, made=(*known.made, Asked(asks()))) if numpys else known
 
 
@@ -273,53 +265,69 @@ def _held_alone(
     return {key: tuple(each) for key, each in reads.items() if each and len(each) == times[key]}
 
 
-def _freed(
-    found: Sequence[Argument],
-    given: Sequence[Sequence[Given]],
-    walk: Walk,
-    varying: frozenset[Where],
-    arrays: Mapping[int, tuple[Read, ...]],
-    owners: Collection[int],
-) -> Captured:
-    """What was found, without the values of these variables, these arrays, and objects by what is read of them."""
-    free: dict[Where, Free] = {}
-    held: list[Held] = []
-    owned, looked_at = walk.owned, set[int]()
+@dataclass
+class _Freeing:
+    """Which variables may have other values: numbers in `varying`, `arrays`, small containers and `owners`.
 
-    def looked_into(where: Where, value: object, read: Read) -> bool:
-        if walk.is_small(value):
-            for each, path, number in numbers_in(where, value):
-                if each in varying and type(number) in PARAMETERS:
-                    free.setdefault(each, Free(each, _kind(number), _item(read, path)))
-            held.append(Held(where, read, shape_of(where, value, varying)))
-        elif id(value) in owners:
-            for each, names, number in owned.numbers(where, value):
-                if each in varying:
-                    free.setdefault(each, Free(each, _kind(number), _attribute(read, names)))
-            held.append(Held(where, read, owned.fields(where, value, varying, looked_at.add)))
-        return walk.is_small(value) or id(value) in owners
+    Of containers and owners it counts what is read of them (`held`). Arrays and owners, which are objects of the
+    user's, go by identity.
+    """
 
-    def is_free(where: Where, value: object, read: Read) -> bool:
-        if where in varying and type(value) in PARAMETERS:
-            free.setdefault(where, Free(where, _kind(value), read))
+    walk: Walk
+    varying: frozenset[Where]
+    arrays: Mapping[int, tuple[Read, ...]]
+    owners: Collection[int]
+    free: dict[Where, Free] = field(default_factory=dict[Where, Free])
+    held: list[Held] = field(default_factory=list[Held])
+    looked_at: set[int] = field(default_factory=set[int])
+    """Objects whose attributes are looked at through one of the variables."""
+
+    def frees(self, where: Where, value: object, read: Read) -> bool:
+        """Whether the variable is one of these, which is then noted."""
+        if where in self.varying and type(value) in PARAMETERS:
+            self._frees_number(where, value, read)
             return True
-        return id(value) in arrays or looked_into(where, value, read)
+        return id(value) in self.arrays or self._holds(where, value, read)
 
+    def _holds(self, where: Where, value: object, read: Read) -> bool:
+        if self.walk.is_small(value):
+            for each, path, number in numbers_in(where, value):
+                if each in self.varying and type(number) in PARAMETERS:
+                    self._frees_number(each, number, _item(read, path))
+            self.held.append(Held(where, read, shape_of(where, value, self.varying)))
+            return True
+        if id(value) in self.owners:
+            owned = self.walk.owned
+            for each, names, number in owned.numbers(where, value):
+                if each in self.varying:
+                    self._frees_number(each, number, _attribute(read, names))
+            self.held.append(Held(where, read, owned.fields(where, value, self.varying, self.looked_at.add)))
+            return True
+        return False
+
+    def _frees_number(self, where: Where, number: object, read: Read) -> None:
+        self.free.setdefault(where, Free(where, type(number), read))
+
+
+def _freed(found: Sequence[Argument], given: Sequence[Sequence[Given]], freeing: _Freeing) -> Captured:
+    """What was found, without the values of the variables that may have others."""
+    walk, arrays, frees = freeing.walk, freeing.arrays, freeing.frees
     arguments = [
-        known.freed([FREE if is_free(each.where, each.value, each.read) else each.value for each in inside])
+        known.freed([FREE if frees(each.where, each.value, each.read) else each.value for each in inside])
         for known, inside in zip(found, given, strict=True)
     ]
-    left = [each for each in walk.around if not is_free(each.where, each.value, _from_around(each))]
+    left = [each for each in walk.around if not frees(each.where, each.value, _from_around(each))]
     made = [each for each in walk.made if not isinstance(each, Shaped) or id(each.array) not in arrays]
-    made = [each for each in made if not isinstance(each, Attribute) or id(each.owner) not in looked_at]
+    made = [
+        each for each in made if not isinstance(each, Attribute) or id(each.owner) not in freeing.looked_at
+    ]
     kept = [each.value for each in left]
     kept += [part for each in arguments for part in each.held()]
     kept += [each.owner for each in made if isinstance(each, Attribute)]
-    kept += [part for each in held if isinstance(each.shape, Fields) for part in each.shape.kept()]
+    kept += [part for each in freeing.held if isinstance(each.shape, Fields) for part in each.shape.kept()]
     data = bool(walk.arrays) or any(map(is_data, kept))
-    return Captured(
-        tuple(arguments), tuple(left), tuple(made), tuple(free.values()), data, arrays, tuple(held)
-    )
+    free, held = tuple(freeing.free.values()), tuple(freeing.held)
+    return Captured(tuple(arguments), tuple(left), tuple(made), free, data, arrays, held)
 
 
 def _from_around(each: Name | Cell) -> Read:
@@ -335,10 +343,6 @@ def _item(read: Read, path: Sequence[object]) -> Read:
 
 def _attribute(read: Read, path: Sequence[str]) -> Read:
     return lambda arguments: attribute_after(read(arguments), path)
-
-
-def _kind(number: object) -> type:
-    return type(number)
 
 
 __all__ = ["Captured", "Free", "captured"]

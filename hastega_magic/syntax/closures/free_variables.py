@@ -5,26 +5,32 @@ def g(x): return x * k        around `lambda x: g(x)`:  `g` in its globals, the 
 
 from __future__ import annotations
 
-import ctypes
 import functools
 import itertools
-import operator
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
+from collections.abc import Iterator
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, cast
 
 import numpy as np
 
 from hastega_magic.ir.items import Items
-from hastega_magic.records import dataclass
-from hastega_magic.syntax.closures import attributes
+from hastega_magic.syntax.closures import attributes, given
 from hastega_magic.syntax.closures.attributes import ABSENT
 from hastega_magic.syntax.closures.captured_objects import Owned
-from hastega_magic.syntax.closures.contained import Where, is_small
-from hastega_magic.syntax.closures.given import parts_of
+from hastega_magic.syntax.closures.contained import is_small
 from hastega_magic.syntax.closures.libraries import is_installed
-from hastega_magic.syntax.closures.numbers import same_number
+from hastega_magic.syntax.closures.variables import (
+    Attribute,
+    Cell,
+    Made,
+    Name,
+    Shaped,
+    contents,
+    leaves,
+    made_of,
+    own_memory,
+)
 from hastega_magic.syntax.site import is_ours
 
 SMALL = 64
@@ -32,147 +38,6 @@ SMALL = 64
 LISTED = 1024
 """Those in a list: a look at one takes some 50 ns, and to build the loop again a millisecond or two."""
 _MOST: dict[type, int] = {list: LISTED, set: SMALL, frozenset: SMALL, dict: SMALL}
-
-
-@dataclass(frozen=True)
-class Name:
-    """A name in a namespace (globals, a module) and its value; or that it is not there."""
-
-    scope: dict[str, Any]
-    name: str
-    value: Any
-
-    @property
-    def where(self) -> Where:
-        """Which variable it is."""
-        return "global", id(self.scope), self.name
-
-    def now(self) -> Any:
-        """Its value at this moment."""
-        return self.scope.get(self.name, ABSENT)
-
-    def holds(self) -> bool:
-        """Whether it has the value that it had."""
-        found = self.scope.get(self.name, ABSENT)
-        return found is self.value or same_number(found, self.value)
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A variable of an enclosing function."""
-
-    cell: CellType
-    value: Any
-    where: Where
-
-    def now(self) -> Any:
-        """Its value at this moment."""
-        return contents(self.cell)
-
-    def holds(self) -> bool:
-        """Whether it has the value that it had."""
-        found = contents(self.cell)
-        return found is self.value or same_number(found, self.value)
-
-
-@dataclass(frozen=True)
-class Made:
-    """What a function that is called is made of: code and defaults may be put in their place, as reloading does.
-
-    Or a small container of numbers, and these.
-    """
-
-    function: Any
-    parts: tuple[object, ...]
-
-    def holds(self) -> bool:
-        """Whether these are its parts."""
-        now = _parts_of(self.function)
-        return len(now) == len(self.parts) and all(map(operator.is_, now, self.parts))
-
-
-@dataclass(frozen=True)
-class Shaped:
-    """An array, which compiled code holds as it is: type, shape and memory may all be changed in their place."""
-
-    array: Any
-    dtype: np.dtype[Any]
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
-    address: int
-
-    def holds(self) -> bool:
-        """Whether it is as it was, but for its elements."""
-        array = self.array
-        return (
-            array.shape == self.shape
-            and array.dtype == self.dtype
-            and array.strides == self.strides
-            and _own_memory(array) == self.address
-        )
-
-
-def _own_memory(array: np.ndarray[Any, Any]) -> int:
-    """Where the memory lies that an array owns, which `resize` may move; 0 if it owns none."""
-    flags = array.flags
-    if not flags.owndata or not array.size:
-        return 0
-    if not flags.writeable or array.dtype.kind not in "biuf":
-        return array.ctypes.data
-    return ctypes.addressof(ctypes.c_char.from_buffer(cast(Any, array)))
-
-
-def _parts_of(function: Any) -> tuple[object, ...]:
-    if isinstance(function, dict):
-        return (*cast("dict[object, object]", function), *cast("dict[object, object]", function).values())
-    if isinstance(function, (list, tuple, set, frozenset)):
-        items = tuple(cast("list[object]", function))
-        return items if {list, tuple}.isdisjoint(map(type, items)) else tuple(_leaves(items))
-    if isinstance(function, type):
-        return attributes.parts_of_named_tuple(function)
-    if isinstance(function, MethodType):
-        return parts_of(function)
-    if isinstance(function, functools.partial):
-        return function.func, function.args, *_items(function.keywords)
-    return function.__code__, function.__defaults__, *_items(function.__kwdefaults__)
-
-
-_DEEPEST = 16
-"""Lists within each other that are looked at: one may hold itself."""
-
-
-def _leaves(items: Iterable[object], depth: int = _DEEPEST) -> Iterator[object]:
-    """The items, those of lists and tuples among them behind these; None, which is no number, where they go deeper."""
-    if not depth:
-        yield None
-        return
-    for item in items:
-        yield item
-        if type(item) in (list, tuple):
-            yield from _leaves(cast("list[object]", item), depth - 1)
-
-
-def _items(named: dict[str, Any] | None) -> tuple[object, ...]:
-    return (*named.keys(), *named.values()) if named else ()
-
-
-@dataclass(frozen=True)
-class Attribute:
-    """An attribute of an object that functions may read, and its value."""
-
-    owner: Any
-    name: str
-    value: Any
-
-    def now(self) -> Any:
-        """Its value at this moment."""
-        return attributes.plain(self.owner, self.name)
-
-    def holds(self) -> bool:
-        """Whether it has the value that it had."""
-        now = self.now()
-        is_method = isinstance(now, attributes.Method) and now == self.value
-        return is_method or now is self.value or same_number(now, self.value)
 
 
 class Unclear(Exception):
@@ -265,13 +130,13 @@ class Walk:
                 self._array(cast("np.ndarray[Any, Any]", value))
             case functools.partial() | MethodType():
                 called: Any = cast(Any, value)
-                self.made.append(Made(called, _parts_of(called)))
-                for part in parts_of(called):
+                self.made.append(Made(called, made_of(called)))
+                for part in given.parts_of(called):
                     self.value(part, code)
             case tuple() | type() if attributes.has_plain(value):
                 self._owner(value)
                 if attributes.is_named_tuple(value):
-                    self.made.append(Made(value, _parts_of(value)))
+                    self.made.append(Made(value, made_of(value)))
                 for part in cast("tuple[Any, ...]", value) if isinstance(value, tuple) else ():
                     self.value(part, code)
             case tuple():
@@ -301,7 +166,7 @@ class Walk:
         if (id(value), 0) in self._seen:
             return
         self._seen.add((id(value), 0))
-        self.made.append(Made(value, _parts_of(value)))
+        self.made.append(Made(value, made_of(value)))
         # A method of pandas leads to thousands of functions, and to each attribute these name of each object.
         if not self._curious or not is_installed(value):
             self.names(value)
@@ -323,14 +188,14 @@ class Walk:
         ):
             self._unclear()
         else:
-            place = _own_memory(array)
+            place = own_memory(array)
             self.made.append(Shaped(array, array.dtype, array.shape, array.strides, place))
 
     def _other(self, value: Any) -> None:
         if id(value) in self._lists:
             self.arrays[id(value)] += 1
         elif not self._curious and _is_plain(value):
-            self.made.append(Made(value, _parts_of(value)))
+            self.made.append(Made(value, made_of(value)))
         elif attributes.has_plain(value):
             self._owner(value)
         else:
@@ -364,9 +229,9 @@ def _is_plain(value: Any) -> bool:
     most = _MOST.get(type(found))
     if most is None or len(value) > most:
         return False
-    parts = tuple(itertools.islice(_leaves(value), 2 * most))
+    parts = tuple(itertools.islice(leaves(value), 2 * most))
     if isinstance(value, dict):
-        parts = _parts_of(value)
+        parts = made_of(value)
     return len(parts) < 2 * most and all(type(each) in (int, float, bool, list, tuple) for each in parts)
 
 
@@ -378,23 +243,4 @@ def codes(code: CodeType) -> Iterator[CodeType]:
             yield from codes(constant)
 
 
-def contents(cell: CellType) -> Any:
-    """The value of a cell; a value of its own for an empty one."""
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return ABSENT
-
-
-__all__ = [
-    "ABSENT",
-    "Attribute",
-    "Cell",
-    "Made",
-    "Name",
-    "Shaped",
-    "Unclear",
-    "Walk",
-    "codes",
-    "contents",
-]
+__all__ = ["SMALL", "Unclear", "Walk", "codes"]

@@ -8,9 +8,10 @@ from operator import itemgetter
 
 from hastega_magic.syntax.closures.captured_objects import is_owner
 from hastega_magic.syntax.closures.contained import Where, is_small, numbers_in, variable_of
-from hastega_magic.syntax.closures.free_variables import Cell, Name, Walk
+from hastega_magic.syntax.closures.free_variables import Walk
 from hastega_magic.syntax.closures.given import Given, values_given
 from hastega_magic.syntax.closures.numbers import PARAMETERS, Number
+from hastega_magic.syntax.closures.variables import Cell, Name
 
 Numbers = dict[Where, tuple[Number, ...]]
 """By variable, or item of what it holds; there are several where functions of one code have a variable each."""

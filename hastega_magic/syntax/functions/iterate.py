@@ -20,6 +20,7 @@ from hastega_magic.syntax.operations.applying import apply
 from hastega_magic.syntax.operations.lists import listed
 from hastega_magic.syntax.operations.mappings import mapping
 from hastega_magic.syntax.reading.functions import described
+from hastega_magic.syntax.values import captured_arrays
 from hastega_magic.syntax.values.dimensions import whole
 from hastega_magic.syntax.values.graph import Graph
 from hastega_magic.syntax.values.neighbours import Neighbours
@@ -132,8 +133,8 @@ def _items(frame: Frame, iterable: ast.expr) -> Items:
         if (part := whole(value)) is not None:
             return Items(None, const(0), const(part.shape[0]), 1, lambda at: part.item(frame.graph, at))
         if type(held) is list or (type(held) is np.ndarray and cast("np.ndarray[Any, Any]", held).ndim == 1):
-            table = value
-            return Items(None, const(0), frame.graph.length(table), 1, lambda at: frame.graph.item(table, at))
+            table, length = value, captured_arrays.length(frame.graph, value)
+            return Items(None, const(0), length, 1, lambda at: captured_arrays.item(frame.graph, table, at))
         raise NotCompilable(f"a loop over `{value.name}`, {described(value.value)}, is not compiled")
     number(value)
     raise NotCompilable("a loop over a number: Python raises TypeError")

@@ -90,53 +90,81 @@ def build(
     env.numpy_numbers = False
     whole = View(count=None if source.kind == "result" else source.length, open=source.kind == "stream")
     loop = Loop(env, parameters(source.structure), whole, known or {}, whole)
-    consumed, reason, cut = 0, None, False
+    joined = _join(name, source, stages, loop)
+    of_types = joined.reason is not None and joined.reason.text in ALL_PYTHONS
+    if env.numpy_numbers and joined.probe is None and (of_types or lead_to_digits(stages[joined.count :])):
+        # An array of the loop's results would not tell that they are NumPy's.
+        return Built(None, 0, joined.reason or Reason(BESIDE_NUMPY, stages[joined.count].site.span))
+    numpys = getattr(env, "scalars", None) is None and (env.numpy_numbers or _are_narrow(source, loop))
+    if numpys and asks():
+        return Built(None, 0, Reason(ERRORS_OF_NUMPY, stages[0].site.span))
+    windows = any(stage.kind == "window" for stage in loop.stages)
+    view = loop.view if windows or loop.taken or loop.view != loop.whole else None
+    bespoke = loop.bespoke or (view is not None and any(stage.kind == "enumerate" for stage in loop.stages))
+    return Built(
+        _pipeline(name, source, loop, stages[: joined.count]),
+        joined.count,
+        joined.reason,
+        joined.cut,
+        view,
+        loop.initial,
+        tuple(loop.owners),
+        joined.probe,
+        loop.tail,
+        bespoke=bespoke or loop.even,
+        probed=loop.probed,
+        even=loop.even and not bespoke and view is None,
+        numpys=numpys,
+    )
+
+
+@dataclass
+class _Joined:
+    """How many of the stages are in the loop, and what keeps the next one out (as in `Built`)."""
+
+    count: int
+    reason: Reason | None = None
+    cut: bool = False
     probe: Probe | None = None
+
+
+def _join(name: str, source: Source, stages: Sequence[BoundStage], loop: Loop) -> _Joined:
+    """Add stages to the loop until one cannot join, or a sink ends it."""
+    env = loop.env
     for number, bound in enumerate(stages):
         loop.bound, loop.number = bound, number
         before, beside = len(loop.stages), env.numpy_numbers
         try:
             _add(loop, bound)
         except NotCompilable as error:
-            if isinstance(error, BeyondInt64) and getattr(env, "checked", False) and not consumed:
+            if isinstance(error, BeyondInt64) and getattr(env, "checked", False) and not number:
                 raise
             span = error.reason.span if error.reason.span != NOWHERE else bound.site.span
-            reason = Reason(error.reason.text, span)
+            joined = _Joined(number, Reason(error.reason.text, span))
         except Cut:
-            cut = True
+            joined = _Joined(number, cut=True)
         except Probed as asked:
-            probe = _probe(name, source, loop, asked)
+            joined = _Joined(number, probe=_probe(name, source, loop, asked))
         else:
-            consumed += 1
             if loop.sink is not None:
-                break
+                return _Joined(number + 1)
             continue
+        # What the stage has left behind before it turned out that it cannot join.
         del loop.stages[before:], loop.owners[before:]
         env.numpy_numbers = beside
-        break
-    of_types = reason is not None and reason.text in ALL_PYTHONS
-    if env.numpy_numbers and probe is None and (of_types or lead_to_digits(stages[consumed:])):
-        # An array of the loop's results would not tell that they are NumPy's.
-        return Built(None, 0, reason or Reason(BESIDE_NUMPY, stages[consumed].site.span))
-    numpys = getattr(env, "scalars", None) is None and (env.numpy_numbers or _are_narrow(source, loop))
-    if numpys and asks():
-        return Built(None, 0, Reason(ERRORS_OF_NUMPY, stages[0].site.span))
-    ending = loop.sink or Sink("array")
-    span = stages[0].site.span if stages else NOWHERE
-    if consumed:
-        last = stages[consumed - 1].site.span
-        span = span._replace(end_line=last.end_line, end_col=last.end_col)
-    pipeline = (
-        Pipeline(name, source, tuple(loop.stages), ending, tuple(env.tables), span) if consumed else None
+        return joined
+    return _Joined(len(stages))
+
+
+def _pipeline(name: str, source: Source, loop: Loop, stages: Sequence[BoundStage]) -> Pipeline | None:
+    """The loop that these stages have become; None without any."""
+    if not stages:
+        return None
+    last = stages[-1].site.span
+    span = stages[0].site.span._replace(end_line=last.end_line, end_col=last.end_col)
+    return Pipeline(
+        name, source, tuple(loop.stages), loop.sink or Sink("array"), tuple(loop.env.tables), span
     )
-    windows = any(stage.kind == "window" for stage in loop.stages)
-    view = loop.view if windows or loop.taken or loop.view != loop.whole else None
-    bespoke = loop.bespoke or (view is not None and any(stage.kind == "enumerate" for stage in loop.stages))
-    even = loop.even and not bespoke and view is None
-    return Built(
-        pipeline, consumed, reason, cut, view, loop.initial, tuple(loop.owners), probe, loop.tail,
-        bespoke or loop.even, loop.probed, even, numpys,
-    )  # fmt: skip
 
 
 def _are_narrow(source: Source, loop: Loop) -> bool:

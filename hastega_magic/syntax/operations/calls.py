@@ -47,7 +47,7 @@ from hastega_magic.syntax.operations.number_functions import (
 from hastega_magic.syntax.operations.ordering import ordered
 from hastega_magic.syntax.operations.positional import in_places
 from hastega_magic.syntax.operations.sums import product_of_tuple, sum_of_tuple
-from hastega_magic.syntax.values import mixed
+from hastega_magic.syntax.values import captured_arrays, mixed
 from hastega_magic.syntax.values.dimensions import whole
 from hastega_magic.syntax.values.graph import Graph
 from hastega_magic.syntax.values.neighbours import Neighbours
@@ -193,7 +193,7 @@ def _len(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
     if (items := mapping(value)) is not None:
         return const(len(items))
     part = whole(value)
-    return graph.length(value) if part is None else const(part.shape[0])
+    return captured_arrays.length(graph, value) if part is None else const(part.shape[0])
 
 
 def _range(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:

@@ -10,6 +10,7 @@ from hastega_magic.ir.expr import Expr, const, convert, is_const
 from hastega_magic.syntax.operations.lists import listed
 from hastega_magic.syntax.operations.mappings import item, mapping
 from hastega_magic.syntax.reading.functions import described
+from hastega_magic.syntax.values import captured_arrays
 from hastega_magic.syntax.values.dimensions import item_of, whole
 from hastega_magic.syntax.values.graph import Graph
 from hastega_magic.syntax.values.neighbours import Neighbours
@@ -98,7 +99,7 @@ def _captured_item(frame: Frame, value: Known, place: Symbolic, by_name: bool) -
         return some_part(frame.graph, spread, frame.graph.counted(place))  # of several types, or lengths
     if isinstance(value.value, _NO_ARRAYS):
         raise NotCompilable(f"`{value.name}` is {described(value.value)}, not an array of numbers")
-    found = frame.graph.item(value, number(place))
+    found = captured_arrays.item(frame.graph, value, number(place))
     if by_name:
         frame.graph.read_by_item(value.value)
     return found

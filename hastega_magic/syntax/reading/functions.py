@@ -21,9 +21,7 @@ from hastega_magic.syntax.reading.pipe import normalise, parse
 from hastega_magic.syntax.reading.placeholder import expand
 from hastega_magic.syntax.reading.text import Text
 from hastega_magic.syntax.reading.texts import texts_of
-from hastega_magic.syntax.reading.trees import copied
-
-Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+from hastega_magic.syntax.reading.trees import Function, copied
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,10 +10,8 @@ from typing import cast
 
 from hastega_magic.syntax.reading.depth import with_deeper_stack
 from hastega_magic.syntax.reading.pipe import is_pipe, spine
+from hastega_magic.syntax.reading.trees import Comprehension, Function
 from hastega_magic.syntax.stages import STAGES
-
-_Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-_Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 
 @lru_cache(1024)  # a cell that runs again has the same nodes
@@ -32,7 +30,7 @@ def binds(node: ast.AST) -> frozenset[str]:
 
 
 @lru_cache(1024)
-def own_names(function: _Function) -> frozenset[str]:
+def own_names(function: Function) -> frozenset[str]:
     """The variables of a function: its parameters, and what it assigns."""
     parameters = frozenset(parameters_of(function))
     if isinstance(function, ast.Lambda):
@@ -40,7 +38,7 @@ def own_names(function: _Function) -> frozenset[str]:
     return parameters | (_bound_by(function.body) - _declared(function.body))
 
 
-def parameters_of(function: _Function) -> list[str]:
+def parameters_of(function: Function) -> list[str]:
     """The names of all parameters."""
     args = function.args
     plain = [*args.posonlyargs, *args.args, *args.kwonlyargs]
@@ -151,7 +149,7 @@ def _free_in_stage(stage: ast.expr, local: frozenset[str], found: set[str]) -> N
             _free(stage, local, found)
 
 
-def _free_in_comprehension(node: _Comprehension, local: frozenset[str], found: set[str]) -> None:
+def _free_in_comprehension(node: Comprehension, local: frozenset[str], found: set[str]) -> None:
     for i, generator in enumerate(node.generators):
         _free(generator.iter, local, found)
         local = local.union(_bound_by([generator.target]))

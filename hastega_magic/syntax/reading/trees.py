@@ -12,6 +12,9 @@ from typing import TypeVar, cast
 
 from hastega_magic.forking import free_when_forking
 
+Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+
 # A finaliser may parse, also in the midst of a parse of its own thread.
 _turn = free_when_forking(threading.RLock())
 _TRIES = 50

@@ -18,6 +18,7 @@ import numpy as np
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, const, convert, is_const, make
 from hastega_magic.records import dataclass
+from hastega_magic.syntax.values import captured_arrays
 from hastega_magic.syntax.values.graph import Graph
 from hastega_magic.syntax.values.values import Known, Symbolic, number
 from hastega_magic.types import BOOL, INT
@@ -65,7 +66,9 @@ class Part:
         if not all(self.shape):  # of no numbers none is looked up
             raise NotCompilable(f"`{self.table.name}` has a dimension of no items")
         inside = functools.reduce(lambda a, b: graph.make("and", a, b), self.inside, const(True))
-        found = graph.flat_item(self.table, cast(Expr, graph.choose(inside, self.place, const(-1))))
+        found = captured_arrays.flat_item(
+            graph, self.table, cast(Expr, graph.choose(inside, self.place, const(-1)))
+        )
         if not self.shape:
             return found
         if not is_const(inside):
@@ -156,7 +159,7 @@ def attribute_of_array(graph: Graph, value: Known, name: str) -> Symbolic | None
         shape: tuple[Expr, ...] = tuple(map(const, part.shape))
         length = const(math.prod(part.shape))
     elif type(value.value) is np.ndarray and cast("np.ndarray[Any, Any]", value.value).ndim == 1:
-        length = graph.length(value)
+        length = captured_arrays.length(graph, value)
         shape = (length,)
     else:
         return None

@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 
 from hastega_magic.errors import NOWHERE, NotCompilable, Span
-from hastega_magic.ir.expr import Expr, conjunction, const, is_const, leaf, made_like, make, python_of, truth
+from hastega_magic.ir.expr import Expr, conjunction, const, is_const, made_like, make, python_of, truth
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.closures.contained import Where, is_small, variable_of
 from hastega_magic.syntax.values import mixed
@@ -30,20 +30,18 @@ from hastega_magic.syntax.values.environment import Environment
 from hastega_magic.syntax.values.store import Store
 from hastega_magic.syntax.values.values import (
     BOOLS_BESIDE_NUMPY,
-    HOLDS_NUMPYS,
     Known,
     Listed,
     Partly,
     Record,
     Symbolic,
-    holds_numpys,
     is_none,
     known,
     located,
     number,
     opened,
 )
-from hastega_magic.types import BOOL, FLOAT, INT, Complex, Composite, Either, ScalarType
+from hastega_magic.types import BOOL, FLOAT, INT, Complex, Composite, Either
 
 Inline = Callable[["Graph", Any, Sequence[Symbolic], Mapping[str, Symbolic]], Symbolic]
 
@@ -89,9 +87,10 @@ class Graph:
     lists: int = 0
     """How often names that stand for captured lists were looked up."""
     store: Store = field(default_factory=Store)
-    _tables: dict[int, tuple[object, tuple[Known, ...]]] = field(
+    halves: dict[int, tuple[object, tuple[Known, ...]]] = field(
         default_factory=dict[int, "tuple[object, tuple[Known, ...]]"]
     )
+    """By identity of what is captured and holds complex numbers: itself, and the arrays of their two parts."""
     _fallible: dict[Expr, bool] = field(default_factory=dict[Expr, bool])
 
     def captured(self, where: Where, value: object, name: str) -> Symbolic:
@@ -298,19 +297,23 @@ class Graph:
         ):
             raise NotCompilable("the result would be a tuple for some elements and something else for others")
         if isinstance(yes, Known) and isinstance(no, Known):
-            if yes.value is no.value and yes.where == no.where:
-                return yes
-            if (
-                isinstance(yes.value, Record)
-                and isinstance(no.value, Record)
-                and yes.value.kind is no.value.kind
-            ):
-                items = cast("tuple[Symbolic, ...]", self.choose(condition, yes.value.items, no.value.items))
-                return Known(Record(yes.value.kind, items), yes.name)
-            if isinstance(yes.value, Listed) and isinstance(no.value, Listed):
-                return self._one_list(condition, yes.value, no.value)
+            held = self._one_held(condition, yes, no)
+            if held is not None:
+                return held
         found = partly(self, "the result", condition, yes, no)
         return self.make("select", condition, yes, no) if found is None else found
+
+    def _one_held(self, condition: Expr, yes: Known, no: Known) -> Symbolic | None:
+        """One of two objects: the same one, or records or lists, whose items are chosen; None for others."""
+        if yes.value is no.value and yes.where == no.where:
+            return yes
+        one, other = yes.value, no.value
+        if isinstance(one, Record) and isinstance(other, Record) and one.kind is other.kind:
+            items = cast("tuple[Symbolic, ...]", self.choose(condition, one.items, other.items))
+            return Known(Record(one.kind, items), yes.name)
+        if isinstance(one, Listed) and isinstance(other, Listed):
+            return self._one_list(condition, one, other)
+        return None
 
     def _one_list(self, condition: Expr, yes: Listed, no: Listed) -> Symbolic:
         ones, others = yes.items, no.items
@@ -327,69 +330,6 @@ class Graph:
             if alike or getattr(self.env, "scalars", None) is not None:
                 return self.make("select", condition, yes, no)
         return mixed.chosen(condition, yes, no)
-
-    def item(self, table: Known, index: Expr) -> Symbolic:
-        """An element of a captured array; a negative index counts from its end, as in Python."""
-        parts = self._parts(table)
-        held: Any = table.value
-        self.numpy = self.numpy or isinstance(held, np.ndarray)
-        if len(parts) > 1:
-            return Complex(self._item(part, index) for part in parts)
-        return self._item(table, index)
-
-    def flat_item(self, table: Known, place: Expr) -> Symbolic:
-        """A number of a captured array of any dimensions, by its place among all of them."""
-        held: Any = table.value
-        self.numpy = self.numpy or isinstance(held, np.ndarray)
-        return self.element(table, place)
-
-    def element(self, table: Known, place: Expr) -> Symbolic:
-        """An element of an array that is gone through, by a number that is not negative."""
-        parts = [self._table(part) for part in self._parts(table)]
-        found = [make("gather", leaf("table", type_, slot), place) for slot, type_ in parts]
-        return found[0] if len(found) == 1 else Complex(found)
-
-    def _table(self, part: Known) -> tuple[int, ScalarType]:
-        try:
-            return self.env.table(part.name, part.value)
-        except NotCompilable:
-            if holds_numpys(part.value):
-                raise NotCompilable(HOLDS_NUMPYS) from None
-            raise
-
-    def _parts(self, table: Known) -> tuple[Known, ...]:
-        """The arrays of real numbers that a captured array is made of: itself, or two of a complex one."""
-        held: Any = table.value
-        pairs = isinstance(held, (list, tuple)) and set(map(type, cast(Any, held))) == {complex}
-        if not pairs and not (isinstance(held, np.ndarray) and cast(Any, held).dtype.kind == "c"):
-            return (table,)
-        if id(table.value) not in self._tables:
-            array: Any = np.array(cast(Any, table.value)) if pairs else table.value
-            halves = Known(array.real, table.name), Known(array.imag, table.name)
-            self._tables[id(table.value)] = table.value, halves
-        return self._tables[id(table.value)][1]
-
-    def _item(self, table: Known, index: Expr) -> Expr:
-        if index.type.is_float:
-            raise NotCompilable(f"`{table.name}` is subscripted with a float")
-        if index.type is BOOL and isinstance(table.value, np.ndarray):
-            raise NotCompilable(f"`{table.name}` is subscripted with a bool, which NumPy takes for a mask")
-        slot, type_ = self._table(table)
-        place = self.make("add", self.counted(index), const(0)) if index.type is BOOL else index
-        # It is used where it cannot overflow, so nothing has to be known of indices that are not negative.
-        from_end = make("wrapping_add", place, leaf("length", INT, slot))
-        negative = self.make("lt", place, const(0))
-        if negative.op == "const":
-            place = from_end if negative.value else place
-        else:
-            place = self.make("select", negative, from_end, place)
-        return make("gather", leaf("table", type_, slot), place)
-
-    def length(self, table: Known) -> Expr:
-        """len() of a captured array of one dimension."""
-        part = self._parts(table)[0]
-        slot, _ = self._table(part)
-        return leaf("length", INT, slot)
 
 
 __all__ = ["Graph", "Inline", "Known", "Symbolic", "eager", "known", "number"]

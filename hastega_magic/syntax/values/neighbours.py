@@ -16,6 +16,7 @@ from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, const, is_const
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.reading.functions import name_of
+from hastega_magic.syntax.values import captured_arrays
 from hastega_magic.syntax.values.graph import Graph
 from hastega_magic.syntax.values.values import Known, Symbolic, required
 
@@ -65,7 +66,7 @@ class Neighbours:
             # Of equally long ones the numbers would be read as if they stood side by side.
             kind = "lists" if isinstance(held[0], list) else "tuples"
             raise NotCompilable(f"{self.table.name} holds {kind}, not numbers")
-        return graph.element(self.table, place)
+        return captured_arrays.element(graph, self.table, place)
 
     def some_item(self, graph: Graph, at: Expr) -> Symbolic:
         """The item of any number; a negative one counts from the end, and beyond the ends Python raises."""
