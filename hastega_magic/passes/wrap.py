@@ -19,7 +19,7 @@ from hastega_magic.ops import OPS
 from hastega_magic.passes.infer import Leaves, exact_range
 from hastega_magic.types import BOOL, INT
 
-_SAME_OPERANDS = {"add": "wrapping_add", "sub": "wrapping_sub", "mul": "wrapping_mul"}
+_SAME_OPERANDS = {"add": "wrapping_add", "sub": "wrapping_sub", "mul": "wrapping_mul", "pow": "wrapping_pow"}
 
 
 def signed(leaves: Leaves) -> Leaves:

@@ -41,6 +41,31 @@ def test_ints_made_of_floats_wrap_as_others_do(function):
     assert value(f"xs |> map(lambda x: {function}) |> sum") == int(found.sum())
 
 
+POWERS = [
+    (3, 5),
+    (87, 88),
+    (3, 70),
+    (-3, 2**40 + 1),
+    (7, 2**63 - 1),
+    (2, 64),
+    (2, 2**62),
+    (-1, 77),
+    (0, 0),
+    (6, 63),
+]
+
+
+@pytest.mark.parametrize("on", ["simd", "opencl", "numpy"])
+def test_powers_with_large_exponents(on):
+    """All bits of an exponent count: modulo 2^64 there are powers of odd numbers that only the highest tell apart."""
+    if on == "opencl":
+        pytest.importorskip("pyopencl")
+    options = Options(on=on, int_mode="wrap", baseline=False, quiet=True)
+    cell = "xs |> map(lambda x, n: x ** n) |> to_list"
+    found = Session({"xs": POWERS}, options).run_cell(cell).value
+    assert found == [(pow(x, n, 2**64) + 2**63) % 2**64 - 2**63 for x, n in POWERS]
+
+
 LARGE = [3, 2**53 + 1, 2**62 + 12345, 5]
 
 
