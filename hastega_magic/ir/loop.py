@@ -203,6 +203,16 @@ def loops_in(roots: Iterable[Expr]) -> list[Expr]:
     return [node for node in everything(roots) if node.op == "turns"]
 
 
+def of_functions(roots: Iterable[Expr]) -> set[Expr]:
+    """What the loops of functions of Python's compute."""
+    return {
+        node
+        for loop in loops_in(roots)
+        if iteration(loop).inner
+        for node in everything(iteration(loop).roots())
+    }
+
+
 def changed(node: Expr, args: tuple[Expr, ...], new: Mapping[Expr, Expr]) -> Expr:
     """The node over other operands, and, where it is a loop, with its body's nodes replaced."""
     value = iteration(node).over(new) if node.op == "turns" else node.value

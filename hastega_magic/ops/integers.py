@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 
 from hastega_magic import interval
-from hastega_magic.interval import INT64_MAX, Interval
-from hastega_magic.ops.row import Builder, Op, Signature, integers, untyped
-from hastega_magic.types import BOOL, ScalarType
+from hastega_magic.interval import INT64, INT64_MAX, Interval
+from hastega_magic.ops.machine import wrap64
+from hastega_magic.ops.row import Builder, Op, Signature, fixed, integers, untyped
+from hastega_magic.types import BOOL, INT, ScalarType
 
 _LARGEST_ROOT = math.isqrt(INT64_MAX)
 _SQUARINGS = 6
 """Exponents beyond 2^6 - 1 leave 64 bits, unless the base is -1, 0 or 1."""
+_MODULUS = 1 << 64
 
 
 def _negative(b: Builder, args: Sequence[Any]) -> Any:
@@ -44,10 +46,10 @@ def power_range(base: Interval, exponent: Interval) -> Interval:
     return result
 
 
-def _products(b: Builder, base: Any, exponent: Any, one: Any) -> Any:
+def _products(b: Builder, base: Any, exponent: Any, one: Any, squarings: int = _SQUARINGS) -> Any:
     """The product of the squares that the exponent's bits name."""
     result, square = one, base
-    for number in range(_SQUARINGS):
+    for number in range(squarings):
         bit = b.op("ne", b.op("and", exponent, b.const(1 << number)), b.const(0))
         multiply = "mul" if one.type.is_float else "wrapping_mul"
         result = b.op("select", bit, b.op(multiply, result, square), result)
@@ -77,6 +79,17 @@ def power_beyond(b: Builder, args: Sequence[Any]) -> Any:
     beyond = b.op("ge", estimate, b.const(float(INT64_MAX) * (1 - 2.0**-40)))
     many = b.op("and", b.op("gt", args[1], b.const(63)), b.op("gt", size, b.const(1.0)))
     return b.op("or", beyond, many)
+
+
+def _wrapping_power(base: int, exponent: int) -> int:
+    return wrap64(pow(base, exponent, _MODULUS)) if exponent >= 0 else _power(base, exponent)
+
+
+def _expand_wrapping_power(b: Builder, args: Sequence[Any]) -> Any:
+    """Bits of the exponent beyond the sixth count here, where what leaves 64 bits is not left to Python."""
+    largest = b.range_of(args[1]).meet(Interval(0, INT64_MAX)).hi
+    assert largest is not None
+    return _products(b, args[0], args[1], b.const(1), largest.bit_length())
 
 
 # Roots and bits
@@ -141,6 +154,9 @@ def _required(value: Any, there: bool) -> Any:
 ROWS = (
     Op("pow", 2, _power, integers, "**", lambda a, b: np.power(a, np.maximum(b, 0)), power_range,
        expand=expand_power, trouble=_negative, overflow=power_beyond, spellings=(pow, untyped.pow)),
+    # The power modulo 2^64.
+    Op("wrapping_pow", 2, _wrapping_power, fixed((INT, INT), INT), "", lambda a, b: np.power(a, np.maximum(b, 0)),
+       lambda base, exponent: INT64, expand=_expand_wrapping_power, trouble=_negative, written="**"),
     Op("isqrt", 1, _root, integers, "", None, _root_range, expand=_int_root, trouble=_negative,
        spellings=(math.isqrt,)),
     Op("bit_length", 1, int.bit_length, integers, "", None, _bit_length_range, expand=_bit_length,

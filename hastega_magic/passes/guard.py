@@ -54,10 +54,16 @@ OPERANDS = "operands of "
 
 
 def guarded(
-    fused: Fused, leaves: Leaves, found: Inference, assumes: tuple[Assume, ...], check: bool = True
+    fused: Fused,
+    leaves: Leaves,
+    found: Inference,
+    assumes: tuple[Assume, ...],
+    check: Container[Expr] | None = None,
 ) -> Variant:
-    """The body under what was inferred. `check`: operations that may overflow are guarded."""
-    overflowing = {node for node in found.overflowing if node.op != "load"} if check else set[Expr]()
+    """The body under what was inferred. `check`: operations that are guarded if they may overflow; None: all."""
+    overflowing = {
+        node for node in found.overflowing if node.op != "load" and (check is None or node in check)
+    }
     builder = GraphBuilder(leaves, found.ranges)
     raising: dict[Expr, bool] = {}
     troubles: dict[str, Leaving] = {}

@@ -16,7 +16,7 @@ from hastega_magic.interval import INT64_MAX, NOT_NEGATIVE, Interval
 from hastega_magic.ir.expr import Expr, flatten, is_const, leaf
 from hastega_magic.ir.fused import Fused
 from hastega_magic.ir.kernel import TROUBLE, VIOLATED, Assume
-from hastega_magic.ir.loop import everything, iteration, loops_in
+from hastega_magic.ir.loop import everything, iteration, loops_in, of_functions
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.ops import OPS
 from hastega_magic.ops.convert import EXACT_FLOAT
@@ -53,14 +53,15 @@ def is_held(body: Variant) -> bool:
 
 
 def variants(fused: Fused, leaves: Leaves, mode: str) -> Variants:
-    """The bodies for an integer mode ("exact" and "checked" guard overflow, "wrap" does not)."""
+    """The bodies for an integer mode ("wrap" guards the overflow in loops of functions of Python's alone)."""
     roots = list(fused.roots())
     steps = [root for each in fused.outputs if each.sink.fn is not None for root in each.sink.fn.roots()]
     for node in everything([*roots, *steps]):
         if is_const(node) and isinstance(node.value, int) and not -(1 << 63) <= node.value < 1 << 63:
             raise WideConstant(f"the constant {node.value} does not fit in 64 bits")
     if mode == "wrap":
-        return Variants((guarded(fused, leaves, _Analysis(roots, leaves)(), (), check=False),), True)
+        body = guarded(fused, leaves, _Analysis(roots, leaves)(), (), check=of_functions(roots))
+        return Variants((body,), not body.overflow_checked)
     infer = _Analysis(roots, leaves)
     infer.limit = _state_limit(infer)
     found = infer()
@@ -83,7 +84,7 @@ def variants(fused: Fused, leaves: Leaves, mode: str) -> Variants:
     bodies = [checked] if overflowing else []
     safe = _widest(leaves, lambda assumed: not _leaves_int64(infer(assumed)))
     if safe is not None:
-        bodies.insert(0, guarded(fused, leaves, infer(safe), _assumptions(safe), check=False))
+        bodies.insert(0, guarded(fused, leaves, infer(safe), _assumptions(safe), check=()))
         narrow = _narrow_body(fused, leaves, infer, safe)
         if narrow is not None:
             bodies.insert(0, narrow)
@@ -167,7 +168,7 @@ def _narrow_body(
     assumed = _widest(leaves, small, least=12)
     if assumed is None:
         return None
-    return guarded(fused, leaves, infer(assumed), _assumptions(assumed), check=False)
+    return guarded(fused, leaves, infer(assumed), _assumptions(assumed), check=())
 
 
 def _positive_body(fused: Fused, leaves: Leaves, infer: _Analysis) -> Variant | None:
@@ -192,7 +193,7 @@ def _positive_body(fused: Fused, leaves: Leaves, infer: _Analysis) -> Variant | 
     )
     if not better or _leaves_int64(found):
         return None
-    return guarded(fused, leaves, found, _assumptions(signed), check=False)
+    return guarded(fused, leaves, found, _assumptions(signed), check=())
 
 
 def _narrow_limits(fused: Fused, roots: list[Expr]) -> Iterator[tuple[Expr, int]]:

@@ -3,23 +3,26 @@
     %2 = mul %0, %1         %0, %1: int [-2^63, 2^63 - 1]
     %2 = wrapping_mul %0, %1
 
-Their ranges are all of int64, and no rule that holds for Python's integers alone applies to them.
+Their ranges are all of int64, and no rule that holds for Python's integers alone applies to them. The loops of a
+function of Python's (`pow(x, 50, p)`, `math.comb`) divide what they have multiplied, and their integers are not the
+user's: these keep their checks, so that Python computes the element where one fires, and what such a function gives
+wraps around.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from hastega_magic.interval import INT64, TOP, Interval
 from hastega_magic.ir.expr import Expr, const, make, map_value, postorder
-from hastega_magic.ir.loop import changed, everything
+from hastega_magic.ir.loop import changed, everything, iteration, of_functions
 from hastega_magic.ir.pipeline import RUNNING_SINKS, Sink
 from hastega_magic.ops import OPS
 from hastega_magic.passes.infer import Leaves, exact_range
 from hastega_magic.types import BOOL, INT
 
-_SAME_OPERANDS = {"add": "wrapping_add", "sub": "wrapping_sub", "mul": "wrapping_mul"}
+_SAME_OPERANDS = {"add": "wrapping_add", "sub": "wrapping_sub", "mul": "wrapping_mul", "pow": "wrapping_pow"}
 
 
 def signed(leaves: Leaves) -> Leaves:
@@ -43,14 +46,26 @@ def wrapped(roots: Sequence[Expr], leaves: Leaves) -> Mapping[Expr, Expr]:
                 ranges[each] = exact.meet(INT64)
         return ranges[node]
 
+    def leaves_int64(node: Expr) -> bool:
+        if not node.args or node.op not in OPS or node.type not in (INT, BOOL):
+            return False
+        return not exact_range(node, [range_of(arg) for arg in node.args], leaves).fits_int64
+
+    checked = of_functions(roots)
     for node in everything(roots):
         same = changed(node, tuple(new[arg] for arg in node.args), new)
-        if node.args and node.op in OPS and node.type in (INT, BOOL):
-            operands = [range_of(arg) for arg in same.args]
-            if not exact_range(same, operands, leaves).fits_int64:
-                same = _wrapping(same)
+        if node.op == "result" and node.type is INT and _may_leave(node.args[0], leaves_int64):
+            same = _as_int64(same)
+        elif node not in checked and leaves_int64(same):
+            same = _wrapping(same)
         new[node] = same
     return new
+
+
+def _may_leave(loop: Expr, leaves_int64: Callable[[Expr], bool]) -> bool:
+    """Whether it is a loop of a function of Python's with integers that int64 may not hold."""
+    body = iteration(loop)
+    return body.inner and any(leaves_int64(node) for node in everything(body.roots()))
 
 
 def running(sink: Sink, leaves: Leaves) -> Sink:
@@ -68,4 +83,8 @@ def running(sink: Sink, leaves: Leaves) -> Sink:
 def _wrapping(node: Expr) -> Expr:
     if node.op in _SAME_OPERANDS:
         return make(_SAME_OPERANDS[node.op], *node.args)
-    return make("wrapping_add", node, const(0))  # keeps what the operator may raise
+    return _as_int64(node)  # which keeps what the operator may raise
+
+
+def _as_int64(node: Expr) -> Expr:
+    return make("wrapping_add", node, const(0))

@@ -7,6 +7,11 @@ import pytest
 
 from hastega_magic.session import Options, Session
 
+
+def wrapped(value):
+    return (value + 2**63) % 2**64 - 2**63
+
+
 XS = np.array([1, 2, 3, 2**62, 5] * 2000)
 
 
@@ -41,6 +46,58 @@ def test_ints_made_of_floats_wrap_as_others_do(function):
     assert found.dtype == np.int64
     assert found[:5].tolist() == [4, 8, 12, 0, 20]
     assert value(f"xs |> map(lambda x: {function}) |> sum") == int(found.sum())
+
+
+POWERS = [
+    (3, 5),
+    (87, 88),
+    (3, 70),
+    (-3, 2**40 + 1),
+    (7, 2**63 - 1),
+    (2, 64),
+    (2, 2**62),
+    (-1, 77),
+    (0, 0),
+    (6, 63),
+]
+
+
+@pytest.mark.parametrize("on", ["simd", "opencl", "numpy"])
+def test_powers_with_large_exponents(on):
+    """All bits of an exponent count: modulo 2^64 there are powers of odd numbers that only the highest tell apart."""
+    if on == "opencl":
+        pytest.importorskip("pyopencl")
+    options = Options(on=on, int_mode="wrap", baseline=False, quiet=True)
+    cell = "xs |> map(lambda x, n: x ** n) |> to_list"
+    found = Session({"xs": POWERS}, options).run_cell(cell).value
+    assert found == [wrapped(pow(x, n, 2**64)) for x, n in POWERS]
+
+
+@pytest.mark.parametrize("on", ["simd", "opencl"])
+@pytest.mark.parametrize(
+    ("text", "function"),
+    [
+        ("pow(x, 50, 2**40 + 15)", lambda x: pow(x, 50, 2**40 + 15)),
+        (
+            "pow(x * 2**62 + x, 7, 2**40 + 15) * 2**60",
+            lambda x: pow(wrapped(x * 2**62 + x), 7, 2**40 + 15) << 60,
+        ),
+        ("math.comb(x, x // 2)", lambda x: math.comb(x, x // 2)),
+        ("math.comb(x, x // 2) // 3", lambda x: wrapped(math.comb(x, x // 2)) // 3),
+        ("math.lcm(x, 2**62 + 1)", lambda x: math.lcm(x, 2**62 + 1)),
+        ("math.gcd(6, x * 2**62)", lambda x: math.gcd(6, wrapped(x * 2**62))),
+        ("math.lcm(6, x * 2**62)", lambda x: math.lcm(6, wrapped(x * 2**62))),
+        ("math.perm(x, 30) // 3", lambda x: wrapped(math.perm(x, 30)) // 3),
+    ],
+)
+def test_functions_that_divide_what_they_have_multiplied(text, function, on):
+    """What Python's function gives wraps around, and nothing on the way to it."""
+    if on == "opencl":
+        pytest.importorskip("pyopencl")
+    names = {"math": math, "xs": list(range(1, 90))}
+    options = Options(on=on, int_mode="wrap", baseline=False, quiet=True)
+    found = Session(names, options).run_cell(f"xs |> map(lambda x: {text}) |> to_list").value
+    assert found == [wrapped(function(x)) for x in range(1, 90)]
 
 
 LARGE = [3, 2**53 + 1, 2**62 + 12345, 5]

@@ -5,7 +5,7 @@ One operation per statement, under `FP_CONTRACT OFF`, gives the same bits on eve
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 
 from hastega_magic.codegen.opencl.text import (
@@ -39,7 +39,10 @@ _ROUNDED_TWICE = {"truediv": "{0} / {1}", "fdiv": "{0} / {1}", "sqrt": "sqrt({0}
 
 @dataclass
 class Body:
-    """Emits nodes for the elements at `positions` (names; of a vector the first). `live`: mask of a tail's vector."""
+    """Emits nodes for the elements at `positions` (names; of a vector the first).
+
+    `live`: mask of a tail's vector. `masks`: in a turn of a loop, the lanes that make it, of each vector.
+    """
 
     writer: Writer
     kernel: Kernel
@@ -50,6 +53,7 @@ class Body:
     values: dict[Expr, list[str]] = field(default_factory=dict[Expr, list[str]])
     turned: dict[Expr, Turned] = field(default_factory=dict[Expr, Turned])
     used: Mapping[Expr, frozenset[int]] = field(default_factory=dict[Expr, "frozenset[int]"])
+    masks: Sequence[str] = ()
 
     @property
     def lanes(self) -> int:

@@ -37,7 +37,9 @@ def emit_turns(body: Body, node: Expr, used: frozenset[int]) -> Turned:
     kept = sorted(needed(loop, used) - {0})
     mask = vector_type(BOOL, body.lanes)
     # What a work-item of a group starts with must look as if it depended on the item: see Frame.own.
-    live = [_variable(body, "live", mask, f"{name}{_live(body)}") for name in body[starts[0]]]
+    live = [
+        _variable(body, "live", mask, f"{name}{_live(body, k)}") for k, name in enumerate(body[starts[0]])
+    ]
     state = {
         number: [
             _variable(body, "s", vector_type(loop.state[number].type, body.lanes), name)
@@ -78,8 +80,10 @@ def _weight(body: Body, loop: Iteration) -> tuple[int, bool]:
     return weight, any(node.op == "turns" for node in nodes)
 
 
-def _live(body: Body) -> str:
-    return "" if body.live is None else f" & {body.live}"
+def _live(body: Body, vector: int) -> str:
+    """The lanes alone that have an element, or make the turn around: others may need Python, or never end."""
+    live = body.masks[vector] if body.masks else body.live
+    return "" if live is None else f" & {live}"
 
 
 def _variable(body: Body, hint: str, type_: str, start: str) -> str:
@@ -100,7 +104,7 @@ def _turn(
     w = body.writer
     values = fixed | {loop.state[number]: names for number, names in state.items()}
     values[loop.state[0]] = live
-    inner = replace(body, live=None, values=values, turned={})
+    inner = replace(body, live=None, masks=live, values=values, turned={})
     wanted = [loop.step[0], *(loop.step[number] for number in state)]
     needs_python = [node for node in (loop.trouble, loop.rare) if node is not None]
     inner.emit([*wanted, *needs_python])

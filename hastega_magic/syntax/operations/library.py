@@ -33,11 +33,12 @@ def _gcd(a: int, b: int) -> int:
     a, b = abs(a), abs(b)
     while b:
         a, b = b, a % b
-    return a
+    return abs(a)  # where the size of the smallest int64 has wrapped around
 
 
 def _lcm(a: int, b: int) -> int:
-    return abs(a // _gcd(a, b) * b) if a and b else 0
+    # Not the size of the product: where that wrapped around, its sign is another.
+    return abs(a // _gcd(a, b)) * abs(b) if a and b else 0
 
 
 def _comb(n: int, k: int) -> int:
