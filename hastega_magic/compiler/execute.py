@@ -273,7 +273,7 @@ def finish(
             elif count and not len(troubled):
                 numbers = range(slot, slot + count)
                 arrays = [trim(result.arrays[each], result.packed_length(each)) for each in numbers]
-                execution.values.append(assembled(output, arrays, loop, workspace))
+                execution.values.append(assembled(output, arrays, loop, workspace, options.int_mode))
             else:
                 if len(troubled):
                     value = recovery.value(output, folds, troubled)
