@@ -67,7 +67,7 @@ def _made(
     given = loop.stages[-1]
     if loop.built.tail:
         pieces = [value, tail(loop, workspace, mode)]
-        value = _joined([piece for piece in pieces if len(piece)] or pieces[1:])
+        value = _joined([piece for piece in pieces if len(piece)] or [value])
     match output.sink.kind:
         case "to_list":
             return listed(value)
