@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from hastega_magic.compiler.python.barriers import noted
-from hastega_magic.compiler.statement import Loop, build_loop
+from hastega_magic.compiler.statement import Loop, build_loop, calls_of
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.frames import reraise_signal
 from hastega_magic.ir.pipeline import Stage
@@ -40,8 +40,8 @@ def tail(loop: Loop, workspace: Workspace | None, mode: str) -> AnyArray:
 
         stages = exactly(loop, workspace)
     told = noted(stages, "the last, shorter chunk")
-    calls = [(each.site.name, None, each.args, each.kwargs) for each in told]
-    return python.run(rest, [call for call in calls if call[0] not in _NOT_OF_THE_TAIL])
+    asked = [_sized(each, _chunk(loop).number) for each in told if each.site.name not in _NOT_OF_THE_TAIL]
+    return python.run(rest, calls_of(asked))
 
 
 def obeyed(loop: Loop, workspace: Workspace, mode: str) -> None:
@@ -90,6 +90,11 @@ def _obeying(loop: Loop, rest: Any, workspace: Workspace, mode: str) -> AnyArray
             raise NotProduced from None
         raise
     return python.as_result([element.value] if element.kept else [], rest)
+
+
+def _sized(stage: BoundStage, size: int) -> BoundStage:
+    """The stage; a `chunk` with its size as an int, as an object that gives it is asked once."""
+    return replace(stage, args=(size,), kwargs={}) if stage.site.name == "chunk" else stage
 
 
 def _whole(stage: BoundStage, size: int) -> BoundStage:
