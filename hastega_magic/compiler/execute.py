@@ -291,7 +291,7 @@ class _Finishing:
         if count and not len(self.troubled):
             numbers = range(slot, slot + count)
             arrays = [trim(result.arrays[each], result.packed_length(each)) for each in numbers]
-            return assembled(output, arrays, loop, self.workspace)
+            return assembled(output, arrays, loop, self.workspace, self.options.int_mode)
         execution = self.execution
         recovery = Recovery(loop, self.workspace, execution.columns, result, self.options, self.loops)
         if len(self.troubled):

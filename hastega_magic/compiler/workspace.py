@@ -93,6 +93,8 @@ class Workspace:
     """Variables whose arrays a later loop reads: a device may keep them."""
     first: int = 0
     """Number of the first element among those of the user's source, where only a stretch of it is run over."""
+    stride: int = 1
+    """And from one element to the next, how many these are apart there."""
     varying: frozenset[Where] = frozenset()
     """Captured numbers that are to be parameters of the loop, not constants."""
     scalars: frozenset[int] | None = None

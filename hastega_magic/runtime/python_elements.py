@@ -9,6 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from hastega_magic.runtime.python_calls import over_tuples
+from hastega_magic.runtime.python_numbers import whole_number
 
 
 def clipping(lo: Any, hi: Any) -> Callable[[Any], Any]:
@@ -64,13 +65,13 @@ def converting(dtype: Any) -> Callable[[Any], Any]:
         lowest, highest = int(limits.min), int(limits.max)
 
         def as_int(value: Any) -> int:
-            number = int(value)
+            number = whole_number(value)
             if not lowest <= number <= highest:
                 raise OverflowError(f"Python integer {number} out of bounds for {found.name}")
             return number
 
         # A Python int has no bounds, and `int` asks for one.
-        return int if dtype is int else as_int
+        return whole_number if dtype is int else as_int
     if found == np.float32:
         return _as_float32
     plain: Mapping[Any, Callable[[Any], Any]] = {

@@ -74,4 +74,12 @@ def python_numbers(value: Any) -> Any:
     return list(map(python_number if NARROW.isdisjoint(types) else counted, elements))
 
 
-__all__ = ["COUNTED", "MADE", "counted", "python_number", "python_numbers"]
+def whole_number(value: Any) -> int:
+    """The value as an int; of a date or duration what NumPy counts in its unit, for which `int` has no meaning."""
+    return int(value.astype(np.int64) if isinstance(value, _UNITS) else value)
+
+
+_UNITS = (np.datetime64, np.timedelta64)
+
+
+__all__ = ["COUNTED", "MADE", "counted", "python_number", "python_numbers", "whole_number"]

@@ -224,10 +224,7 @@ def number(name: str, value: object, type_: ScalarType | Complex, length: int) -
 
 
 def described(data: object, name: str) -> Column:
-    """The object as a column; NotCompilable with the reason where elements are not numbers of one type.
-
-    Raises what iterating over the object raises (TypeError for something that is not iterable).
-    """
+    """The object as a column; NotCompilable where elements are not numbers of one type; else what iterating raises."""
     if isinstance(data, range):
         return _range(data, name)
     if is_redefined(data):
@@ -257,6 +254,8 @@ def described(data: object, name: str) -> Column:
 def _range(data: range, name: str) -> Column:
     if not data:
         return Column(Source(name, "range", INT, Interval(0, 0), key=id(data)), data)
+    if len(data) == 1:  # whose step, that of `range(6)[:: 10**30]`, leads nowhere
+        data = range(data[0], data[0] + 1)
     interval = Interval(min(data[0], data[-1]), max(data[0], data[-1]))
     if not interval.fits_int64 or not -(1 << 62) < data.step < 1 << 62:
         raise BeyondInt64(f"`{name}` leaves 64 bits")

@@ -170,3 +170,48 @@ def test_stages_that_python_runs_leave_elements_as_they_are(statement, dtype, on
         session.run_cell(f"found = {statement}")
         assert session.namespace["found"].dtype == np.dtype(dtype)
         assert len(session.namespace["found"]) == 0
+
+
+@pytest.mark.parametrize("on", ["python", "simd", "numpy", "opencl"])
+@pytest.mark.parametrize(
+    ("statement", "dtype"),
+    [
+        ("[True] |> map(seen) |> drop(9)", "bool"),
+        ("range(3) |> map(seen) |> drop(9) |> map(lambda x: x / 2)", "float64"),
+        ("range(3) |> map(seen) |> map(lambda x: x * 1.5) |> filter(none)", "float64"),
+        ("[1] |> filter(none) |> map(seen)", "int64"),
+        ("np.zeros(0, bool) |> map(seen) |> cumsum", "int64"),
+        ("np.zeros(0, bool) |> map(seen) |> scan(lambda a, x: a + x, 0)", "int64"),
+        ("np.zeros(0, bool) |> map(seen) |> scan(seen)", "bool"),
+        ("[(1, 2.5)] |> enumerate |> drop(1) |> map(lambda n, t: n)", "int64"),
+        ("[1, 2.5] |> filter(none)", "float64"),
+        ("[1, 2.5] |> filter(none) |> enumerate", "i8,f8"),
+        ("[1, 'a'] |> filter(none) |> enumerate", "i8,f8"),
+        ("[(1, 2.5), (1,)] |> filter(none)", "i8,f8"),
+        ("['a'] |> filter(none) |> map(len) |> bincount", "int64"),
+        ("range(3) |> chunk(2) |> drop(4)", "i8,i8"),
+        ("range(3) |> chunk(2) |> filter(none)", "i8,i8"),
+        ("range(1) |> chunk(2) |> filter(lambda t: False)", "i8,i8"),
+        ("range(3) |> chunk(2) |> filter(lambda t: False) |> map(sum)", "int64"),
+        ("np.ones(3, 'f4') |> chunk(2) |> map(sum) |> filter(lambda x: False)", "float32"),
+        ("range(3) |> map(seen) |> chunk(2) |> drop(4)", "i8,i8"),
+    ],
+)
+def test_stages_behind_those_that_python_runs_have_types_of_their_own(statement, dtype, on):
+    pytest.importorskip("pyopencl")
+    session = Session({"np": np}, Options(on=on, baseline=False, quiet=True))
+    session.run_cell(f"{SEEN}def seen(x): return print(end='') or x\n")
+    for _ in range(3):
+        session.run_cell(f"found = {statement}")
+        assert session.namespace["found"].dtype == np.dtype(dtype)
+        assert len(session.namespace["found"]) == 0
+
+
+@pytest.mark.parametrize("on", ["python", "simd"])
+def test_pairs_that_are_counted_or_zipped(on):
+    session = Session({}, Options(on=on, baseline=False, quiet=True))
+    for stage, dtype in (
+        ("enumerate", [("f0", "i8"), ("f1", "i8,f8")]),
+        ("zip([7])", [("f0", "i8,f8"), ("f1", "i8")]),
+    ):
+        assert session.run_cell(f"[(1, 2.5)] |> {stage} |> drop(1)").value.dtype == np.dtype(dtype)

@@ -40,7 +40,7 @@ _NO_COUNTS = np.zeros((0, 0), np.int64)
 def gathering(execution: Execution, options: Options, loop: Loop) -> Gather | None:
     """How the loop's result is put together; None for kinds that are left to the usual way."""
     (output,) = execution.fused.outputs
-    if options.int_mode == "wrap":
+    if options.int_mode == "wrap" or (loop.built.tail and options.int_mode != "exact"):
         return None
     if slots_of(output):
         return storing(output, loop)

@@ -236,6 +236,7 @@ def _by_elements(
     wraps, decided = options.int_mode == "wrap", DECIDED.get(output.sink.kind)
     from hastega_magic.compiler.python.barriers import noted
     from hastega_magic.compiler.python.elements import Elements
+    from hastega_magic.compiler.python.last_chunk import obeyed
     from hastega_magic.compiler.python.numpy_as_python import exactly
 
     elements = Elements(loop, workspace, options.int_mode, (loop,))
@@ -255,6 +256,7 @@ def _by_elements(
     if not wraps and output.sink.kind == "cumsum":
         return _summed(loop, workspace, options, output)
     if not wraps:
+        obeyed(loop, workspace, options.int_mode)
         stages = exactly(loop, workspace)
         return python.run(loop.source, loop.bound.calls(noted(stages) if loop.built.tail else stages))
     if output.sink.kind == "array":

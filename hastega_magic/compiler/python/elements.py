@@ -163,7 +163,7 @@ class Elements:
         if place not in self._places:
             self._places[place] = self.workspace.places_of(source)
         first, step = self._places[place]
-        return first + step * (index + self.workspace.first)
+        return self.workspace.first + self.workspace.stride * (first + step * index)
 
     def _call(self, number: int, value: Any, index: int, start: Any) -> Any:
         step = self._steps[number]

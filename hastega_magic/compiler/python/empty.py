@@ -86,11 +86,10 @@ def typed(value: Any, bound: Bound, source: object) -> Any:
     if not is_empty(value) or _decided(bound.stages) or not all(each.site.known for each in bound.stages):
         return value
     try:
-        made = _made(bound, source)
+        return _made(bound, source)
     except Exception as error:  # what has no compiled form, such as objects, leaves Python's array as it is
         reraise_signal(error)
         return value
-    return value if made is None else made
 
 
 def like(value: Any, source: object, stages: Sequence[BoundStage]) -> Any:
@@ -102,59 +101,78 @@ def stored(value: Any, loop: Loop) -> Any:
     """What Python computed in place of a loop; an array without elements in the loop's type."""
     if not is_empty(value) or _decided(loop.stages):
         return value
-    found = None if loop.built.tail else _stored(loop.pipeline)
+    found = _stored(loop.pipeline)
     return value if found is None else _array(found)
 
 
 def _decided(stages: Sequence[BoundStage]) -> bool:
-    """Whether the last stage decides about the type: a callable of the user's, or `astype`."""
-    return bool(stages) and (stages[-1].callee is not None or stages[-1].site.name == "astype")
+    """Whether the last stage decides about the type: a callable of the user's, `astype`, or `bincount`."""
+    return bool(stages) and (stages[-1].callee is not None or stages[-1].site.name in _TYPED)
 
 
-def _made(bound: Bound, source: object) -> AnyArray | None:
-    """What loops would give, one after the other; None where no loops give it."""
+def _made(bound: Bound, source: object) -> AnyArray:
+    """What loops would give, one after the other.
+
+    Where there is none, the type is that of the elements so far, which a function that has no loop leaves as they are.
+    """
     from hastega_magic.compiler.sources.iterators import is_of_python, iterable
-    from hastega_magic.compiler.sources.places import over_fields
 
     if is_of_python(source) and not has(source, "__next__"):
         source = iterable(source)
     # These need a run to be compiled, and leave elements as they are.
     stages = [stage for stage in bound.stages if stage.site.name not in ("take_while", "drop_while")]
-    made: AnyArray | None = None
     while stages:
-        by_field = over_fields(bound, source, stages)
-        over, value = by_field or (bound, source)
-        # With a stage of its own in front, where it goes over fields.
-        ahead = [] if by_field is None else list(over.stages[:1])
-        loop, _, probe = build_loop(over, value, [*ahead, *stages], Workspace("<empty>"))
-        found = None if loop is None or probe is not None or loop.built.tail else _stored(loop.pipeline)
-        taken = 0 if loop is None or found is None else len(loop.stages) - len(ahead)
-        if taken > 0:
-            source = made = _array(found)
-        elif stages[0].site.name in _PASSING:
-            taken = 1
+        found, taken = _by_loop(bound, source, stages)
+        if taken:
+            source = _array(found)
+        elif not is_empty(source):
+            source = _of_source(source)
         else:
-            return None
+            source = source if stages[0].site.name in _PASSING else python.as_result([], source)
+            taken = 1
         stages = stages[taken:]
-    return _of_source(source) if made is None else made
+    return cast(AnyArray, source) if is_empty(source) else _of_source(source)
 
 
+def _by_loop(bound: Bound, source: object, stages: Sequence[BoundStage]) -> tuple[object, int]:
+    """The types of an element of the longest loop over the source, and how many of the stages are in it."""
+    from hastega_magic.compiler.sources.places import over_fields
+
+    by_field = over_fields(bound, source, stages)
+    over, value = by_field or (bound, source)
+    # With a stage of its own in front, where it goes over fields.
+    ahead = [] if by_field is None else list(over.stages[:1])
+    loop, _, probe = build_loop(over, value, [*ahead, *stages], Workspace("<empty>"))
+    found = None if loop is None or probe is not None else _stored(loop.pipeline)
+    return found, 0 if loop is None or found is None else len(loop.stages) - len(ahead)
+
+
+_TYPED = frozenset({"astype", "bincount"})
 _PASSING = frozenset({"filter", "tap", "reverse", "drop", "take", "step"})
 """Stages whose elements are of the type that they are given, compiled or not."""
 
 
-def _of_source(source: Any) -> AnyArray | None:
-    """An array without elements of a source's type; None where its elements are of several, or no numbers."""
+def _of_source(source: Any) -> AnyArray:
+    """An array without elements of a source's type; where loops do not know it, of that of its first element.
+
+    Of several types it is Python's. How tuples differ is not looked at: there may be many.
+    """
     try:
         return _array(Workspace("<empty>").source(source).structure)
     except NotCompilable:
-        elements: Sequence[object] = ()
-        if type(source) in _SEQUENCES:
-            elements = source
-        elif type(source) is np.ndarray and source.dtype.names:
+        elements: Any = ()
+        if type(source) is np.ndarray and source.dtype.names:
             elements = np.zeros(1, source.dtype).tolist()
+        elif type(source) in _SEQUENCES or _is_of_objects(source):
+            elements = source[: len(set(map(type, source))) == 1]
         found = python.as_result(elements)
-        return np.empty(0, found.dtype) if elements and not found.dtype.hasobject else None
+        known = len(elements) and not found.dtype.hasobject
+        return np.empty(0, found.dtype) if known else python.as_result([], source)
+
+
+def _is_of_objects(value: object) -> bool:
+    """Whether it is an array of Python's objects, such as chunks of which the last is shorter."""
+    return type(value) is np.ndarray and value.dtype == object and value.ndim == 1
 
 
 def _stored(pipeline: Pipeline) -> object:

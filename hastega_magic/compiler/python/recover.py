@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from hastega_magic.compiler.options import Options
-from hastega_magic.compiler.python.barriers import noted
 from hastega_magic.compiler.python.blocks import Blocks, Combined, Evaluated, default_of
+from hastega_magic.compiler.python.last_chunk import tail
 from hastega_magic.compiler.python.nested import nested
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
@@ -27,15 +27,11 @@ from hastega_magic.ir.sinks import COMBINE, EXTREMES, spread
 from hastega_magic.ops.machine import wrap64
 from hastega_magic.records import cached_property, dataclass
 from hastega_magic.runtime import python, python_stages, results
-from hastega_magic.runtime.columnar import numbers
 from hastega_magic.runtime.loop_result import LoopResult
 from hastega_magic.runtime.objects.boxes import listed
 from hastega_magic.runtime.python import as_result
 from hastega_magic.runtime.python_calls import elements as numbers_of
 from hastega_magic.runtime.sources import AnyArray, Column
-from hastega_magic.runtime.stream import Stream
-from hastega_magic.runtime.strided import Paired
-from hastega_magic.syntax.loops.build import PLACED, BoundStage
 from hastega_magic.types import FLOAT32, Complex, Either
 
 if TYPE_CHECKING:
@@ -52,21 +48,27 @@ _PIECE = 256
 
 
 def assembled(
-    output: Output, arrays: Sequence[AnyArray], loop: Loop, workspace: Workspace | None = None
+    output: Output,
+    arrays: Sequence[AnyArray],
+    loop: Loop,
+    workspace: Workspace | None = None,
+    mode: str = "exact",
 ) -> object:
     """The value of an output whose elements are stored, from the arrays of its scalars.
 
-    `workspace`: has the arrays that functions read, where these are NumPy's and there is a shorter chunk.
+    `workspace`, `mode`: for a shorter chunk, the arrays that functions read, and what integers beyond 64 bits become.
     """
-    return _made(output, nested(output.value, iter(arrays)), loop, workspace)
+    return _made(output, nested(output.value, iter(arrays)), loop, workspace, mode)
 
 
-def _made(output: Output, value: AnyArray, loop: Loop, workspace: Workspace | None) -> object:
+def _made(
+    output: Output, value: AnyArray, loop: Loop, workspace: Workspace | None, mode: str = "exact"
+) -> object:
     """What the sink makes of the elements."""
     given = loop.stages[-1]
     if loop.built.tail:
-        pieces = [value, tail(loop, workspace)]
-        value = _joined([piece for piece in pieces if len(piece)] or pieces[1:])
+        pieces = [value, tail(loop, workspace, mode)]
+        value = _joined([piece for piece in pieces if len(piece)] or [value])
     match output.sink.kind:
         case "to_list":
             return listed(value)
@@ -84,29 +86,6 @@ def _made(output: Output, value: AnyArray, loop: Loop, workspace: Workspace | No
 def is_mixed(value: Value) -> bool:
     """Whether the element holds numbers that are of one type or another."""
     return isinstance(value, Either) or (isinstance(value, tuple) and any(map(is_mixed, value)))
-
-
-def tail(loop: Loop, workspace: Workspace | None) -> AnyArray:
-    """What the stages give for the last, shorter chunk, if there is one."""
-    stages: Sequence[BoundStage] = loop.stages
-    if workspace is not None and loop.built.numpys:
-        from hastega_magic.compiler.python.numpy_as_python import exactly
-
-        stages = exactly(loop, workspace)
-    view, source = loop.built.view, cast(Any, numbers(loop.source))
-    assert view is not None
-    window = [stage for stage in loop.pipeline.stages if stage.kind == "window"][-1]
-    if isinstance(source, (Stream, Paired)):
-        rest = source.last(view.start, window.stride, window.number)
-    else:
-        assert view.count is not None
-        rest = source[view.start + view.step * view.count :: window.stride][: loop.built.tail]
-    told = noted(stages, "the last, shorter chunk")
-    calls = [(each.site.name, None, each.args, each.kwargs) for each in told]
-    return python.run(rest, [call for call in calls if call[0] not in _NOT_OF_THE_TAIL])
-
-
-_NOT_OF_THE_TAIL = PLACED | {"take_while", "drop_while", "to_list"}
 
 
 @dataclass
@@ -182,8 +161,8 @@ class Recovery:
             pieces.append(nested(output.value, iter([array[start : int(ends[-1])] for array in arrays])))
         if is_mixed(output.value):  # what all elements are decides about the array's type
             found = as_result([each for piece in pieces for each in numbers_of(piece)])
-            return _made(output, found, self.loop, self.workspace)
-        return _made(output, _joined(pieces), self.loop, self.workspace)
+            return _made(output, found, self.loop, self.workspace, self.options.int_mode)
+        return _made(output, _joined(pieces), self.loop, self.workspace, self.options.int_mode)
 
     # Reductions
 

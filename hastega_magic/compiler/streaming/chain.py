@@ -19,8 +19,9 @@ from hastega_magic.compiler.backends import backend_of
 from hastega_magic.compiler.choice.auto import choose
 from hastega_magic.compiler.execute import Execution, compiled_on, execute, job_of
 from hastega_magic.compiler.options import Options, placed
+from hastega_magic.compiler.python.last_chunk import tail
 from hastega_magic.compiler.python.nested import nested
-from hastega_magic.compiler.python.recover import is_mixed, tail
+from hastega_magic.compiler.python.recover import is_mixed
 from hastega_magic.compiler.run import settled
 from hastega_magic.compiler.sources.places import over_fields
 from hastega_magic.compiler.statement import Loop, element_structure
@@ -188,7 +189,8 @@ class _Chain:
         threads = min(backend.threads, job.tuned.threads or backend.threads)
         producer = Produced(
             job.variant, job.variants, job.first, job.learn, ready.compiled.variants.ordered, job.columns,
-            job.tables, job.length, threads, partial(_behind, loop, workspace) if loop.built.tail else None,
+            job.tables, job.length, threads,
+            partial(_behind, loop, workspace, self.options.int_mode) if loop.built.tail else None,
         )  # fmt: skip
         most = job.length + bool(loop.built.tail)
         stored = [RESULT_STORAGE[store.type].name for store in plan.stores]
@@ -328,10 +330,10 @@ def _fields_of(element: Value) -> Sequence[int]:
     return [len(flatten(each)) for each in fields]
 
 
-def _behind(loop: Loop, workspace: Workspace) -> AnyArray:
+def _behind(loop: Loop, workspace: Workspace, mode: str) -> AnyArray:
     """What the loop gives for its last, shorter chunk; NotProduced where Python raises."""
     try:
-        return tail(loop, workspace)
+        return tail(loop, workspace, mode)
     except Exception as error:
         reraise_signal(error)
         raise NotProduced from None

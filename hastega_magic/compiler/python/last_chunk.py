@@ -1,0 +1,107 @@
+"""The last, shorter chunk: elements that make no whole one are Python's.
+
+range(7) |> chunk(3) |> map(sum)    →    a loop over (0, 1, 2) and (3, 4, 5), and Python's [sum((6,))]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+from hastega_magic.compiler.python.barriers import noted
+from hastega_magic.compiler.statement import Loop, build_loop, calls_of
+from hastega_magic.compiler.workspace import Workspace
+from hastega_magic.frames import reraise_signal
+from hastega_magic.ir.pipeline import Stage
+from hastega_magic.records import changed
+from hastega_magic.runtime import python
+from hastega_magic.runtime.columnar import numbers
+from hastega_magic.runtime.sources import AnyArray
+from hastega_magic.runtime.stream import NotProduced, Stream
+from hastega_magic.runtime.strided import Paired
+from hastega_magic.syntax.loops.build import PLACED, BoundStage
+
+_NOT_OF_THE_TAIL = PLACED | {"take_while", "drop_while", "to_list"}
+
+
+def tail(loop: Loop, workspace: Workspace | None, mode: str) -> AnyArray:
+    """What the stages give for the last, shorter chunk, if there is one.
+
+    `mode`: what becomes of integers beyond 64 bits; where it is not "exact", there has to be a workspace.
+    """
+    rest = _rest(loop)
+    found = None if mode == "exact" or workspace is None else _obeying(loop, rest, workspace, mode)
+    if found is not None:
+        return found
+    stages: Sequence[BoundStage] = loop.stages
+    if workspace is not None and loop.built.numpys:
+        from hastega_magic.compiler.python.numpy_as_python import exactly
+
+        stages = exactly(loop, workspace)
+    told = noted(stages, "the last, shorter chunk")
+    asked = [_sized(each, _chunk(loop).number) for each in told if each.site.name not in _NOT_OF_THE_TAIL]
+    return python.run(rest, calls_of(asked))
+
+
+def obeyed(loop: Loop, workspace: Workspace, mode: str) -> None:
+    """OverflowError where the last, shorter chunk needs an integer beyond 64 bits, and the mode raises for it."""
+    if loop.built.tail:
+        _obeying(loop, _rest(loop), workspace, mode)
+
+
+def _chunk(loop: Loop) -> Stage:
+    return [stage for stage in loop.pipeline.stages if stage.kind == "window"][-1]
+
+
+def _rest(loop: Loop) -> Any:
+    """The elements of the source that are in the chunk."""
+    view, source = loop.built.view, cast(Any, numbers(loop.source))
+    assert view is not None
+    window = _chunk(loop)
+    if isinstance(source, (Stream, Paired)):
+        return source.last(view.start, window.stride, window.number)
+    assert view.count is not None
+    return source[view.start + view.step * view.count :: window.stride][: loop.built.tail]
+
+
+def _obeying(loop: Loop, rest: Any, workspace: Workspace, mode: str) -> AnyArray | None:
+    """What a loop over it alone has its element be; None where there is no such loop, or no such chunk."""
+    from hastega_magic.compiler.python.elements import Elements
+
+    if not len(rest):
+        return None
+    view = loop.built.view
+    assert view is not None
+    streamed = isinstance(numbers(loop.source), (Stream, Paired))
+    place = 0 if streamed else view.start + view.step * cast(int, view.count)
+    there = Workspace(workspace.filename, first=workspace.first + place, stride=_chunk(loop).stride)
+    there.checked = workspace.checked
+    stages = [_whole(each, len(rest)) for each in loop.stages if each.site.name not in _NOT_OF_THE_TAIL]
+    alone = build_loop(loop.bound, rest, stages, there).loop
+    if alone is None or len(alone.stages) < len(stages):
+        return None
+    alone = changed(alone, pipeline=replace(alone.pipeline, source_span=loop.pipeline.source_span))
+    try:
+        element = Elements(alone, there, mode).at(0)
+    except Exception as error:
+        reraise_signal(error)
+        if streamed:  # of which element is told where the elements are there
+            raise NotProduced from None
+        raise
+    return python.as_result([element.value] if element.kept else [], rest)
+
+
+def _sized(stage: BoundStage, size: int) -> BoundStage:
+    """The stage; a `chunk` with its size as an int, as an object that gives it is asked once."""
+    return replace(stage, args=(size,), kwargs={}) if stage.site.name == "chunk" else stage
+
+
+def _whole(stage: BoundStage, size: int) -> BoundStage:
+    """The stage, for which the elements that are left make one tuple."""
+    if stage.site.name != "chunk":
+        return stage
+    return replace(stage, site=replace(stage.site, name="window"), args=(size,), kwargs={})
+
+
+__all__ = ["obeyed", "tail"]
