@@ -19,7 +19,7 @@ const OPERATIONS = table([
   ['truediv|fdiv', 'Divides to a float.', p.map2('a / b', (a, b) => (a / b).toFixed(2))],
   ['floordiv', 'Divides and rounds down, as Python does.', p.map2('a // b', (a, b) => Math.floor(a / b))],
   ['mod', 'The remainder of floor division: for a positive divisor it is never negative, as in Python.', p.map2('a % b', (a, b) => a % b)],
-  ['pow|power|float_pow|math_pow', 'Raises to a power.', p.map2('a ** b', (a, b) => a ** b, [3, 8, 5, 2], [2, 1, 2, 3])],
+  ['pow|power|float_pow|math_pow|wrapping_pow', 'Raises to a power.', p.map2('a ** b', (a, b) => a ** b, [3, 8, 5, 2], [2, 1, 2, 3])],
   ['min|umin', 'The smaller of two values; the unsigned one corrects a remainder without a branch.', p.map2('min', Math.min)],
   ['max', 'The larger of two values.', p.map2('max', Math.max)],
   ['eq', COMPARES, p.compare('=')],
