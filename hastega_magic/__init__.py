@@ -109,8 +109,11 @@ def hastega(function: Any = None, /, **options: Any) -> Any:
 
     Its results are those of the function as it was, in value and type; `total.explain()` is the report of its last
     call. It is compiled when it is first called, for the types that it is called with. Options are those of
-    `%%hastega`, as keywords: `@hastega(on="simd")`. TypeError for an option that does not exist and for what is no
-    Python function; UsageError for an `int_mode` where there is no `|>`: ordinary code keeps Python's integers.
+    `%%hastega`, as keywords: `@hastega(on="simd")`. A function that is decorated already is decorated anew with other
+    options, and without any is itself: `hastega(total).explain()` is of its calls.
+
+    TypeError for an option that does not exist and for what is no Python function; UsageError for an `int_mode` where
+    there is no `|>`: ordinary code keeps Python's integers.
     """
     from hastega_magic.decorator import hastega as decorator
 

@@ -168,6 +168,8 @@ def hastega(function: Any = None, /, **options: Any) -> Any:
     chosen = options_of("hastega()", options, baseline=False, quiet=True)
     if function is None:
         return functools.partial(_decorated, options=chosen)
+    if not options and _as_written(function) is not function:
+        return function  # so that `hastega(f).explain()` is of its calls
     return _decorated(function, chosen)
 
 

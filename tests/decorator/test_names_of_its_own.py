@@ -86,7 +86,15 @@ def test_a_decorated_function_is_decorated_anew():
     again = hastega(once, on="simd")
     assert again([1, 2, 3]) == once([1, 2, 3]) == [2, 4, 6]
     assert again.__wrapped__ is twice
-    assert hastega(once).explain is not once.explain
+    assert again.explain is not once.explain
+
+
+def test_a_decorated_function_without_options_is_itself():
+    once = hastega(twice)
+    once([1.5, 2.5])
+    assert hastega(once) is once
+    assert hastega(once).explain().to_dict() == once.explain().to_dict()
+    assert hastega(once).explain().to_dict()["pipelines"]
 
 
 def test_a_wrapper_around_a_decorated_function_is_no_such():
