@@ -58,7 +58,8 @@ def compare(result: object, expected: object, tolerance: float = 0.0) -> Compari
     if tolerance == 0.0 or (got.dtype.kind in "iub" and want.dtype.kind in "iub"):
         return _first_difference(got, want, wrong)
     with np.errstate(all="ignore"):
-        distance = np.abs(got.astype(np.float64) - want.astype(np.float64))
+        wide = np.complex128 if "c" in (got.dtype.kind, want.dtype.kind) else np.float64
+        distance = np.abs(got.astype(wide) - want.astype(wide))
         relative = distance / np.maximum(np.abs(got), np.abs(want))
     beyond = wrong & ~(relative <= tolerance)
     if beyond.any():

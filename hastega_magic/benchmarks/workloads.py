@@ -32,6 +32,12 @@ def _floats(n: int) -> dict[str, object]:
     return {"xs": np.random.default_rng(SEED).random(n)}
 
 
+def _complex(n: int) -> dict[str, object]:
+    """`xs`: complex128 in the unit square."""
+    rng = np.random.default_rng(SEED)
+    return {"xs": rng.random(n) + 1j * rng.random(n)}
+
+
 def _two_floats(n: int) -> dict[str, object]:
     rng = np.random.default_rng(SEED)
     return {"xs": rng.random(n), "ys": rng.random(n)}
@@ -126,6 +132,39 @@ _BASIC: tuple[Workload, ...] = (
         # gcc and XLA contract to a fused multiply-add, which rounds once instead of twice.
         tolerance=1e-15,
         programs=_map_programs("double", "float64(float64)"),
+    ),
+    Workload(
+        name="map-complex128",
+        group="map",
+        doc="x * 3 + 1 over a complex128 array",
+        cell=_text("ys = xs |> map(lambda x: x * 3 + 1)\n"),
+        result="ys",
+        n=N,
+        called=True,
+        inputs=_complex,
+        out="complex128",
+        tolerance=1e-15,  # gcc and XLA contract to fused multiply-adds
+        programs={
+            "python": _LISTS + "def run(xs):\n    return [x * 3 + 1 for x in xs]\n",
+            "numpy": "def run(xs, out):\n    np.multiply(xs, 3, out=out)\n    return np.add(out, 1, out=out)\n",
+            "c": """
+#include <complex.h>
+void run(int64_t n, int threads, const void **in, void *result) {
+    const double complex *restrict xs = in[0];
+    double complex *restrict out = result;
+    #pragma omp parallel for simd num_threads(threads) schedule(static)
+    for (int64_t i = 0; i < n; i++) out[i] = xs[i] * 3 + 1;
+}
+""",
+            "numba": """
+def run(n, xs, out):
+    for i in prange(n):
+        out[i] = xs[i] * 3 + 1
+    return out
+""",
+            "numexpr": "def run(xs, out):\n    return ne.evaluate('xs * 3 + 1', out=out)\n",
+            "jax": "def run(xs):\n    return xs * 3 + 1\n",
+        },
     ),
     Workload(
         name="filter-reduce",

@@ -155,6 +155,8 @@ def test_garbage_collection_waits_and_a_time_of_zero_has_no_ratio():
         ([], np.array([]), 0.0, True),
         (np.array([0.0, 1.0]), np.array([1e-30, 1.0]), 1e-12, False),
         (np.array([1, 2**63 - 1]), np.array([1, 2**63 - 2]), 1e-12, False),
+        (np.array([1 + 1e-15j]), np.array([1 + 0j]), 1e-12, True),
+        (np.array([1 + 1j]), np.array([1 + 2j]), 1e-12, False),
         (np.array([1, 2], dtype=object), np.array([1, 3]), 0.5, False),
     ],
 )
