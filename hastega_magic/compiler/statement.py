@@ -140,7 +140,7 @@ def build_loop(
     if built.view is not None:
         if producer is not None:
             return Attempt(None)
-        pipeline = _placed(pipeline, built.view, workspace)
+        pipeline = _placed(pipeline, built.view, workspace, stages)
     if workspace.parameters:
         pipeline = replace(pipeline, parameters=workspace.parameter_sources(pipeline.source.length))
     used = tuple(stages[: built.consumed])
@@ -191,7 +191,7 @@ def _asking(
         return Attempt(None)
     used = tuple(stages[: probe.number + 1])
     span = source_span(bound, stages)
-    pipeline = replace(_placed(probe.pipeline, probe.view, workspace), source_span=span)
+    pipeline = replace(_placed(probe.pipeline, probe.view, workspace, stages), source_span=span)
     if workspace.parameters:
         pipeline = replace(pipeline, parameters=workspace.parameter_sources(pipeline.source.length))
     built = Built(pipeline, len(used), owners=probe.owners, bespoke=True)
@@ -256,15 +256,21 @@ def _result_source(producer: Loop) -> Source:
     return of_parts[0] if len(of_parts) == 1 else replace(of_parts[-1], parts=tuple(of_parts))
 
 
-def _placed(pipeline: Pipeline, view: View, workspace: Workspace) -> Pipeline:
+def _placed(
+    pipeline: Pipeline, view: View, workspace: Workspace, stages_before: Sequence[BoundStage]
+) -> Pipeline:
     """The pipeline over the part of its sources that the view has; windows get theirs, moved on."""
     count = view.count
+    # Of a `step` by what may be another number in the next run, code is for any distance.
+    free = any(each.site.name == "step" and not each.site.fixed for each in stages_before)
     assert count is not None
     known: list[tuple[Source, int]] = [(pipeline.source, 0)]
     stages: list[Stage] = []
 
     def part(source: Source, distance: int) -> Source:
         found = workspace.part(source, view.start + distance, view.step, count)
+        if free and found.apart:
+            found = replace(found, layout="strided")
         if not distance:
             return found
         parts = tuple(replace(each, beside=True) for each in found.parts)

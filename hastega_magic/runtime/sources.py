@@ -254,7 +254,7 @@ def described(data: object, name: str) -> Column:
 def _range(data: range, name: str) -> Column:
     if not data:
         return Column(Source(name, "range", INT, Interval(0, 0), key=id(data)), data)
-    if len(data) == 1:  # whose step, that of `range(6)[:: 10**30]`, leads nowhere
+    if data[0] == data[-1]:  # one number, whose step, that of `range(6)[:: 10**30]`, leads nowhere
         data = range(data[0], data[0] + 1)
     interval = Interval(min(data[0], data[-1]), max(data[0], data[-1]))
     if not interval.fits_int64 or not -(1 << 62) < data.step < 1 << 62:

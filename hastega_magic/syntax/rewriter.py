@@ -254,7 +254,10 @@ class Rewriter(Transformer):
         named = ast.Dict(keys, [self._argument(keyword.value) for keyword in keywords])
         parts = [ast.copy_location(part, step) for part in (positional, named)]
         display = ast.copy_location(ast.Tuple([function, *parts], ast.Load()), step)
-        return StageSite(name, text, span, known), display
+        fixed = all(
+            isinstance(each, ast.Constant) for each in (*args, *(keyword.value for keyword in keywords))
+        )
+        return StageSite(name, text, span, known, fixed), display
 
     def _is_stage(self, node: ast.expr) -> bool:
         """Whether it is the name of a stage, and nothing of the user's."""

@@ -44,6 +44,8 @@ class StageSite:
     text: str
     span: Span
     known: bool
+    fixed: bool = False
+    """Whether all that it is given are constants, as they stand in the text."""
 
 
 @dataclass(frozen=True)

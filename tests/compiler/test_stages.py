@@ -201,7 +201,7 @@ def test_the_first_form_is_compiled(name, dtype):
         ("[1j] |> take(0)", "complex128"),
         ("[1, 2.5] |> filter(_ > 9)", "float64"),
         ("[5] |> take(0) |> enumerate", [("f0", "<i8"), ("f1", "<i8")]),
-        ("[1] |> chunk(2) |> filter(lambda c: c is None)", "float64"),
+        ("[1] |> chunk(2) |> filter(lambda c: c is None)", "i8,i8"),
         ("[1] |> take(0) |> astype('int8')", "int8"),
         ("['a'] |> take(0)", "float64"),
         ("[] |> cumsum", "int64"),

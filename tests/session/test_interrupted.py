@@ -42,7 +42,7 @@ def test_a_loop_that_never_ends_is_interrupted(count, on):
 @pytest.mark.parametrize("on", ["parallel", "simd", "opencl"])
 def test_a_step_that_never_ends_is_interrupted(stage, on):
     session = Session({"xs": np.arange(1, 3)})
-    asked = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    asked = threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT))
     asked.start()
     with pytest.raises(KeyboardInterrupt):
         session.run_cell(FUNCTION + f"y = xs |> {stage}", options=Options(baseline=False, on=on))

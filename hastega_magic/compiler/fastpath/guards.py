@@ -127,8 +127,8 @@ class RunGuards:
         before = self.execution.fused.sources
         if self.stretches:
             parts = [workspace.part(found[operand], *places) for operand, *places in self.stretches]
-            if any(old.layout != new.layout for old, new in zip(before, parts, strict=True)):
-                raise DoesNotFit  # native code takes some strides for granted
+            if not all(map(_laid_out_alike, before, parts)):
+                raise DoesNotFit
             now = [changed(old, key=new.key) for old, new in zip(before, parts, strict=True)]
         elif view is not None:
             return self._within(view, tail, found, arguments, bound, workspace)
@@ -159,8 +159,8 @@ class RunGuards:
             if key in self.places:
                 operand, distance = self.places[key]
                 part = workspace.part(found[operand], view.start + distance, view.step, view.count)
-                if part.layout != source.layout:
-                    raise DoesNotFit  # native code takes some strides for granted
+                if not _laid_out_alike(source, part):
+                    raise DoesNotFit
                 now[key] = changed(source, key=part.key, length=part.length)
         for each, source in zip(self.words, self.execution.fused.sources, strict=True):
             if isinstance(each, Varying):
@@ -274,6 +274,11 @@ def raises_before_zip(pipeline: Pipeline) -> bool:
     zips = [number for number, stage in enumerate(pipeline.stages) if stage.kind == "zip"]
     before = pipeline.stages[: zips[-1]] if zips else ()
     return any(stage.fn is not None and stage.fn.effects for stage in before)
+
+
+def _laid_out_alike(before: Source, now: Source) -> bool:
+    """Whether code for one source is for the other: it takes some strides for granted, and asks for others."""
+    return before.layout == now.layout or (before.layout == "strided" and now.apart > 0)
 
 
 __all__ = [

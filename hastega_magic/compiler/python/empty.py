@@ -125,6 +125,8 @@ def _made(bound: Bound, source: object) -> AnyArray:
         found, taken = _by_loop(bound, source, stages)
         if taken:
             source = _array(found)
+        elif has(source, "__next__"):
+            raise NotCompilable("an iterator that was gone through tells nothing")
         elif not is_empty(source):
             source = _of_source(source)
         else:
