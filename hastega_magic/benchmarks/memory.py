@@ -154,7 +154,7 @@ CASES: dict[str, Case] = {
         ),
         Case(
             "memory-complex",
-            "range -> complex numbers -> array: two numbers stored for each element, put together piece by piece",
+            "range -> complex numbers -> array: records of two numbers",
             "ys = range({n}) |> map(lambda x: complex(x, 1))\n",
             lambda n: np.arange(n) + 1j,
         ),
