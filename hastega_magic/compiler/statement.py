@@ -256,13 +256,14 @@ def _result_source(producer: Loop) -> Source:
     return of_parts[0] if len(of_parts) == 1 else replace(of_parts[-1], parts=tuple(of_parts))
 
 
-def _placed(
-    pipeline: Pipeline, view: View, workspace: Workspace, stages_before: Sequence[BoundStage]
-) -> Pipeline:
-    """The pipeline over the part of its sources that the view has; windows get theirs, moved on."""
+def _placed(pipeline: Pipeline, view: View, workspace: Workspace, written: Sequence[BoundStage]) -> Pipeline:
+    """The pipeline over the part of its sources that the view has; windows get theirs, moved on.
+
+    `written`: the stages as they stand in the text.
+    """
     count = view.count
     # Of a `step` by what may be another number in the next run, code is for any distance.
-    free = any(each.site.name == "step" and not each.site.fixed for each in stages_before)
+    free = any(each.site.name == "step" and not each.site.fixed for each in written)
     assert count is not None
     known: list[tuple[Source, int]] = [(pipeline.source, 0)]
     stages: list[Stage] = []

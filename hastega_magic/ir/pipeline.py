@@ -22,7 +22,6 @@ _STRIDES = {"dense": 1, "turned": -1, "even": 2, "odd": 2} | {
     f"{number} apart": number for number in range(2, MOST_APART + 1)
 }
 
-
 _MOST_BESIDE = 3
 """Of chunks, whose elements are as many sources, each of which would read all; those of larger ones are gathered."""
 
@@ -83,7 +82,7 @@ class Source:
 
     @property
     def vectors(self) -> int:
-        """How many are read for one of elements: so many as these are apart; 0 where they are gathered one by one."""
+        """How many vectors are read for one of its elements, which are so far apart; 0 where they are gathered."""
         stride = stride_of(self.layout)
         if stride is None or (self.beside and self.apart > _MOST_BESIDE):
             return 0

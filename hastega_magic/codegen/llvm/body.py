@@ -278,7 +278,7 @@ class Body:
         return w.let(f"shufflevector {pairs} {both}, {pairs} poison, <{lanes} x i32> <{numbers}>")
 
     def _apart(self, address: Address, storage: Storage, number: int, source: Source) -> str:
-        """Each so manieth element of dense ones: all are read, from the first that is used to the last."""
+        """Elements that lie apart: all from the first that is used to the last are read, and these are picked."""
         w, element, lanes, apart = self.writer, memory_type(storage), self.lanes, source.apart
         vector, last = self.vector(element), apart * (lanes - 1)
         first = w.let(f"mul i64 {self.start_of(number)}, {apart}")
