@@ -29,7 +29,7 @@ from hastega_magic.errors import CellSyntaxError, NotCompilable, Reason, UsageEr
 from hastega_magic.frames import leaves, leaving
 from hastega_magic.report import Report, build_report
 from hastega_magic.syntax.cell import FUTURES
-from hastega_magic.syntax.closures.free_variables import codes
+from hastega_magic.syntax.closures.bytecode import codes
 from hastega_magic.syntax.ordinary.naming import as_written
 from hastega_magic.syntax.reading.functions import definition_of, described
 from hastega_magic.syntax.reading.names import shadowed
@@ -144,11 +144,13 @@ class Hooks:
 
     def worth(self, number: int, *given: object) -> bool:
         """Whether ordinary code is worth trying over what it is given; if not, Python runs it where it stands."""
-        return self._ordinary(number).worth(given)
+        calls: Any = self._calls() or self._now()  # nested code comes here for each outer element
+        return calls.pipelines[number].worth(given)
 
     def laid(self, number: int, *given: object) -> bool:
         """The same, and lay down what it is given, to be taken next."""
-        found = self._ordinary(number).worth(given)
+        calls: Any = self._calls() or self._now()
+        found: bool = calls.pipelines[number].worth(given)
         lay(given)
         return found
 

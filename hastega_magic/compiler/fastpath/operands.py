@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import itertools
 from collections.abc import Sequence
 from typing import Any, cast
 
@@ -11,7 +12,6 @@ import numpy as np
 from hastega_magic.compiler.fastpath.boxed import is_array
 from hastega_magic.compiler.fastpath.objects import NotExact
 from hastega_magic.compiler.fastpath.places import Places
-from hastega_magic.compiler.sources import long_ranges
 from hastega_magic.compiler.sources.kinds import of_scalars
 from hastega_magic.records import dataclass
 from hastega_magic.runtime import columnar
@@ -42,7 +42,10 @@ def not_tried(operand: Any) -> str:
     """Why nothing is tried over it, told at the least cost; "" where it may be worth it."""
     kind = cast("type[object]", type(operand))
     if kind in _SOURCES:
-        return IS_FEW if long_ranges.count_of(operand) < FEW else ""
+        try:
+            return IS_FEW if len(operand) < FEW else ""
+        except OverflowError:  # a range
+            return ""
     if kind in _OTHERS and len(operand) < FEW:
         return IS_FEW
     return "" if kind is np.ndarray or columnar.may_give_numbers(operand) else _only_python(operand)
@@ -102,7 +105,21 @@ def _turned(operand: Any) -> object:
     return operand[::-1]
 
 
-def started(start: Any, total: Any) -> Any:
+def completed(code: Ordinary, operands: Sequence[Any], found: Any) -> Any:
+    """The code's value from the pipeline's; NotExact where it cannot be told from that."""
+    if code.start is not None:
+        found = _started(operands[code.start], found)
+    return _picked(operands[code.sources[0]], found) if code.picks else found
+
+
+def _picked(source: Any, number: int) -> Any:
+    """The element of this number, as iterating over the source gives it."""
+    if type(source) in _SOURCES or type(source) is np.ndarray:
+        return source[number]
+    return next(itertools.islice(source, number, None))
+
+
+def _started(start: Any, total: Any) -> Any:
     """A sum that began with a number; NotExact where adding it at the end would give another."""
     if type(start) is int and (type(total) is int or (type(total) is float and start == 0)):
         return start + total
@@ -115,4 +132,4 @@ def started(start: Any, total: Any) -> Any:
     raise NotExact("the sum begins with a number of another type than its elements")
 
 
-__all__ = ["Iterated", "iterated", "look_at", "look_at_errors", "not_tried", "started"]
+__all__ = ["Iterated", "completed", "iterated", "look_at", "look_at_errors", "not_tried"]

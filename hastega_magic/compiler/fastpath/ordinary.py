@@ -23,12 +23,13 @@ from hastega_magic.compiler.fastpath.guards import Display, DoesNotFit
 from hastega_magic.compiler.fastpath.objects import NotExact, holds_nan, holds_nan_keys, objects
 from hastega_magic.compiler.fastpath.operands import (
     Iterated,
+    completed,
     iterated,
     look_at,
     look_at_errors,
     not_tried,
-    started,
 )
+from hastega_magic.compiler.fastpath.pauses import Pauses
 from hastega_magic.compiler.fastpath.places import PlacesOf
 from hastega_magic.compiler.fastpath.profitability import SOONER, STAYS, Profitability
 from hastega_magic.compiler.fastpath.repeated import Form, Repeated
@@ -57,19 +58,14 @@ _FEW_PLACES = 2048
 """The same of several `for` clauses, whose sources are laid out first."""
 
 _NOTHING = object()
-_TRIES = 3
-"""After so many failures in a row, nothing is tried any more."""
-
 _OFTEN = 8
 """After so many compilations nothing is compiled any more until the runs are as many as their square."""
-
-_LONGEST = 64
-"""After results with NaN Python runs the code up to so often before another way is tried."""
 
 _MANY = 1 << 17
 """Over so many elements a loop that is known may be put together anew for each run."""
 
 _ASKED_FOR = "`--on python` was asked for"
+_BY_LAST_BITS = "which of its elements it is may be decided by last bits, in which loops may differ"
 _RAISED = "an element raised, or there was none: Python ran it again, from the first one"
 
 
@@ -81,13 +77,9 @@ class OrdinaryCode(Repeated):
     places: Text | None = None
     reason: str = ""
     """Why its last run was Python's; "" if it was not."""
-    _failed: int = 0
     _compiled: int = 0
     _all: int = 0
-    _nans: int = 0
-    """How often NaN was in the result, one time after the other."""
-    _rest: int = 0
-    """So many of the next runs are Python's for that."""
+    _pauses: Pauses = field(default_factory=Pauses)
     _nest: PlacesOf | None = None
     _profitability: Profitability = field(default_factory=Profitability)
 
@@ -161,13 +153,12 @@ class OrdinaryCode(Repeated):
         for callee, expected in zip(callees, code.expected, strict=True):
             if callee is not expected:
                 return self._left("a name that it calls is not Python's own function here")
-        if self._rest:
-            self._rest -= 1
+        if self._pauses.for_nan():
             return self._left(NAN)
         before = self.reason in (SOONER, STAYS) and code.nest is None
         why = self._profitability.as_before([operands[each] for each in code.sources]) if before else ""
-        if why or self._failed >= _TRIES:
-            return self._left(why or self.reason)
+        if why := why or ("" if self._forms else self._pauses.for_failures()):
+            return self._left(why)
         try:
             operands += values_behind(code, functions)
             if code.nest is None:
@@ -175,10 +166,10 @@ class OrdinaryCode(Repeated):
                 found = self._value(functions, operands, given)
             else:
                 found = self._over_places(functions, operands)
-            if code.start is not None and found is not _NOTHING:
-                found = started(operands[code.start], found)
+            if found is not _NOTHING:
+                found = completed(code, operands, found)
         except HoldsNan:
-            self._rest, self._nans = min(1 << self._nans, _LONGEST) - 1, self._nans + 1
+            self._pauses.found_nan()
             return self._left(NAN)
         except NotExact as error:
             return self._left(str(error))
@@ -188,7 +179,7 @@ class OrdinaryCode(Repeated):
             reraise_signal(error)
             taken_back(error)
             return self._left(_RAISED)
-        self._nans = 0
+        self._pauses.found_none()
         return found
 
     def _over_places(self, functions: Sequence[object], operands: Sequence[object]) -> object:
@@ -227,6 +218,8 @@ class OrdinaryCode(Repeated):
             if found is not _NOTHING:
                 self.form, self.reason = form, ""
                 return found
+        if self._forms and (why := self._pauses.for_failures()):
+            return self._left(why)
         if self._compiled >= _OFTEN and self._compiled**2 > self._all:
             return self._left("what it reads changes from run to run, so that it was compiled too often")
         return self._compile(source, functions, displays, given)
@@ -287,17 +280,17 @@ class OrdinaryCode(Repeated):
             if self.varying:
                 self.without()
                 return self._compile(source, functions, displays, given)
-            self._failed += 1
-            return self._left(_sentence(error))
+            return self._left(self._pauses.failed(_sentence(error)))
         except HastegaError as error:
-            self._failed += 1
-            return self._left(str(error))
+            return self._left(self._pauses.failed(str(error)))
         except Exception as error:
             reraise_signal(error)
             taken_back(error)
             return self._left(_RAISED)
         assert outcome.execution is not None
-        self._failed = 0
+        if self.code.picks and not _same_bits(outcome):
+            return self._left(self._pauses.failed(_BY_LAST_BITS))
+        self._pauses.compiled()
         self.taken(outcome)
         self._profitability.expect(outcome.execution.choice, given.length, _same_bits(outcome))
         self._compiled += not (outcome.execution.cached and given.length >= _MANY)

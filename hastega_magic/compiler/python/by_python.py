@@ -31,6 +31,7 @@ _ALWAYS = frozenset({"sum", "prod", "count", "any", "all"})
 """Reductions that have a value without any element, too."""
 
 _OTHERWISE = frozenset({"min", "max"})
+_NUMBERED = frozenset({"argmin", "argmax"})
 
 
 class NotAlike(Exception):
@@ -110,7 +111,7 @@ def _exact(output: Output) -> bool:
     kind = output.sink.kind
     if _complex(output.value):
         return False
-    if kind in _STORED:
+    if kind in _STORED or (kind in _NUMBERED and output.mask is None):
         return True
     if kind in _ALWAYS or (kind in _OTHERWISE and output.mask is None):
         return kind == "count" or not any(node.type.is_float for node in flatten(output.value))

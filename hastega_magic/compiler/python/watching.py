@@ -17,7 +17,7 @@ import numpy as np
 from hastega_magic.records import dataclass
 from hastega_magic.runtime.python_calls import Noted
 from hastega_magic.syntax.closures.attributes import ABSENT
-from hastega_magic.syntax.closures.free_variables import codes
+from hastega_magic.syntax.closures.bytecode import codes
 from hastega_magic.syntax.closures.given import parts_of
 from hastega_magic.syntax.closures.libraries import is_library
 from hastega_magic.syntax.closures.reachable import (

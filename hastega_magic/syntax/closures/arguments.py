@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain, islice
 from types import CodeType, FunctionType
 from typing import Any, TypeGuard, cast
 
@@ -37,6 +38,7 @@ class Function:
     scope: dict[str, Any]
     defaults: tuple[object, ...] | None
     cells: tuple[object, ...]
+    """Values of its variables; of one that holds a function, that as a `Function`, as it may be made anew as well."""
     names: tuple[str, ...] = ()
     """Parameters that are given by name alone and have defaults; `named`: these."""
     named: tuple[object, ...] = ()
@@ -53,13 +55,16 @@ class Function:
             return True
         for cell, value in zip(argument.__closure__ or (), self.cells, strict=True):
             found = contents(cell)
-            if found is not value and value is not FREE and not same_number(found, value):
+            if found is value or value is FREE:
+                continue
+            if not (value.fits(found) if type(value) is Function else same_number(found, value)):
                 return False
         return True
 
     def held(self) -> tuple[object, ...]:
         """What stays alive with it."""
-        return tuple(each for each in self._values if each is not FREE)
+        inner = (each.held() if isinstance(each, Function) else (each,) for each in self._values)
+        return tuple(each for each in chain.from_iterable(inner) if each is not FREE)
 
     def conditions(self, argument: str, name: Callable[[object], str]) -> Iterator[str]:
         """What `fits` looks at, as expressions over a variable that holds it."""
@@ -85,23 +90,35 @@ class Function:
             return None
         variables: list[Where] = [("cell", id(self.code), name) for name in self.code.co_freevars]
         variables += [each.where for each in defaults_given(argument, operator.itemgetter(0))]
-        return _others(variables, held_by(argument), self._values)
+        found: set[Where] = set()
+        for where, now, was in zip(variables, held_by(argument), self._values, strict=True):
+            inner = isinstance(was, Function)
+            others = was.changed(now) if inner else _others((where,), (now,), (was,))
+            if others is None:
+                return None
+            found |= others
+        return found
 
     def given(self, function: FunctionType, read: Read) -> Iterator[Given]:
-        """The variables around the function that this is of, and its defaults."""
+        """The variables around the function that this is of, and its defaults; of functions in these, theirs."""
         for place, (name, value) in enumerate(zip(self.code.co_freevars, self.cells, strict=True)):
-            yield Given(("cell", id(self.code), name), value, _cell(read, place))
+            if isinstance(value, Function):
+                inner = contents((function.__closure__ or ())[place])
+                yield from value.given(inner, _cell(read, place))
+            else:
+                yield Given(("cell", id(self.code), name), value, _cell(read, place))
         yield from defaults_given(function, read)
 
-    def freed(self, found: Sequence[object]) -> Function:
-        """The same with these in place of what `given` tells of."""
-        by_name = len(found) - len(self.names)
-        defaults = tuple(found[len(self.cells) : by_name])
+    def freed(self, found: Iterable[object]) -> Function:
+        """The same with these in place of what `given` tells of, as many as these are."""
+        left = iter(found)
+        cells = tuple(each.freed(left) if isinstance(each, Function) else next(left) for each in self.cells)
+        defaults = tuple(islice(left, len(self.defaults or ())))
         return replace(
             self,
-            cells=tuple(found[: len(self.cells)]),
+            cells=cells,
             defaults=defaults if any(each is FREE for each in defaults) else self.defaults,
-            named=tuple(found[by_name:]),
+            named=tuple(islice(left, len(self.names))),
         )
 
     def _fits_by_name(self, function: FunctionType) -> bool:
@@ -123,6 +140,30 @@ class Function:
 def held_by(function: FunctionType) -> Sequence[object]:
     """What its variables and defaults hold."""
     return *map(contents, function.__closure__ or ()), *defaults_of(function)
+
+
+_DEEPEST = 8
+"""Functions within each other that are looked at as made anew; beyond them, which is theirs may be the same alone."""
+
+
+def remembered(function: FunctionType, around: tuple[FunctionType, ...] = ()) -> Function:
+    """What a function is now; `around`: those whose variables lead to it. One that leads to itself goes by identity."""
+    around = (*around, function)
+
+    def of(value: Any) -> object:
+        made = type(value) is FunctionType and len(around) < _DEEPEST
+        return remembered(value, around) if made and not any(value is each for each in around) else value
+
+    cells = tuple(of(contents(cell)) for cell in function.__closure__ or ())
+    by_name = function.__kwdefaults__ or {}
+    return Function(
+        function.__code__,
+        function.__globals__,
+        function.__defaults__,
+        cells,
+        (*by_name,),
+        (*by_name.values(),),
+    )
 
 
 def _cell(read: Read, place: int) -> Read:
@@ -275,7 +316,11 @@ def are_still(now: Sequence[object] | None, was: Sequence[object] | None) -> boo
 
 
 def _all_alike(now: Sequence[object], was: Sequence[object]) -> bool:
-    return all(b is FREE or alike(a, b) for a, b in zip(now, was, strict=True))
+    return all(map(_resembles, now, was))
+
+
+def _resembles(now: object, was: object) -> bool:
+    return was is FREE or (was.resembles(now) if isinstance(was, Function) else alike(now, was))
 
 
 def _others(
@@ -324,4 +369,5 @@ __all__ = [
     "both_numbers",
     "held_by",
     "is_still",
+    "remembered",
 ]

@@ -27,6 +27,7 @@ from hastega_magic.syntax.closures.arguments import (
     alike,
     both_numbers,
     is_still,
+    remembered,
 )
 from hastega_magic.syntax.closures.attributes import ABSENT
 from hastega_magic.syntax.closures.captured_objects import Fields, attribute_after, is_owner
@@ -37,6 +38,7 @@ from hastega_magic.syntax.closures.given import (
     Read,
     applied_to,
     defaults_given,
+    defaults_of,
     function_given,
     given_by,
     is_method,
@@ -198,20 +200,9 @@ def captured(
 def _look(walk: Walk, argument: Any, where: Where | None, read: Read) -> tuple[Argument, list[Given]]:
     """An argument as it is now, and what stands in it where variables could."""
     if isinstance(argument, FunctionType):
-        walk.names(argument)
-        cells = tuple(contents(cell) for cell in argument.__closure__ or ())
-        by_name = argument.__kwdefaults__ or {}
-        function = Function(
-            argument.__code__,
-            argument.__globals__,
-            argument.__defaults__,
-            cells,
-            (*by_name,),
-            (*by_name.values(),),
-        )
-        given = list(function.given(argument, read))
-        _walk_through(walk, [each.value for each in given], argument.__code__)
-        return function, given
+        function = remembered(argument)
+        _walk_function(walk, function, argument)
+        return function, list(function.given(argument, read))
     if is_method(argument):
         own = owner_given(argument, read)
         called, inside = _look(walk, argument.__func__, None, function_given(read))
@@ -226,6 +217,17 @@ def _look(walk: Walk, argument: Any, where: Where | None, read: Read) -> tuple[A
     if where is None or not walk.is_small(argument):
         walk.value(argument, None)
     return Value(argument, where), [] if where is None else [Given(where, argument, read)]
+
+
+def _walk_function(walk: Walk, known: Function, function: FunctionType) -> None:
+    """What a function reads, and so of those in its variables that are looked at as it is."""
+    walk.names(function)
+    for value, cell in zip(known.cells, function.__closure__ or (), strict=True):
+        if isinstance(value, Function):
+            _walk_function(walk, value, contents(cell))
+        else:
+            _walk_through(walk, (value,), function.__code__)
+    _walk_through(walk, defaults_of(function), function.__code__)
 
 
 def _walk_through(walk: Walk, values: Sequence[object], code: CodeType | None) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import functools
 import itertools
 from collections import Counter
-from collections.abc import Iterator
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, cast
 
@@ -17,6 +16,7 @@ import numpy as np
 from hastega_magic.ir.items import Items
 from hastega_magic.syntax.closures import attributes, given
 from hastega_magic.syntax.closures.attributes import ABSENT
+from hastega_magic.syntax.closures.bytecode import codes, global_names
 from hastega_magic.syntax.closures.captured_objects import Owned
 from hastega_magic.syntax.closures.contained import is_small
 from hastega_magic.syntax.closures.libraries import is_installed
@@ -73,7 +73,7 @@ class Walk:
         self._seen.add(key)
         for code in codes(function.__code__):
             self._read.update(code.co_names)
-            for name in code.co_names:
+            for name in global_names(code):
                 if is_ours(name):
                     continue
                 if name in function.__globals__:
@@ -235,12 +235,4 @@ def _is_plain(value: Any) -> bool:
     return len(parts) < 2 * most and all(type(each) in (int, float, bool, list, tuple) for each in parts)
 
 
-def codes(code: CodeType) -> Iterator[CodeType]:
-    """The code, and that of the functions inside it."""
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from codes(constant)
-
-
-__all__ = ["SMALL", "Unclear", "Walk", "codes"]
+__all__ = ["SMALL", "Unclear", "Walk"]

@@ -17,7 +17,7 @@ from typing import Any, cast
 import numpy as np
 
 from hastega_magic.syntax.closures.attributes import ABSENT, fields_of
-from hastega_magic.syntax.closures.free_variables import codes
+from hastega_magic.syntax.closures.bytecode import codes
 from hastega_magic.syntax.closures.libraries import is_library
 from hastega_magic.syntax.closures.variables import contents
 

@@ -15,6 +15,7 @@ from hastega_magic.errors import NOWHERE, NotCompilable, Span
 from hastega_magic.ir.expr import Expr, Value, constant_text, leaf, made_like
 from hastega_magic.ir.pipeline import Fn
 from hastega_magic.lru import LruCache
+from hastega_magic.syntax.closures.bytecode import global_names
 from hastega_magic.syntax.closures.given import default_of, is_method, owner_given
 from hastega_magic.syntax.closures.numpy_read import reads_numbers
 from hastega_magic.syntax.functions.expressions import Frame
@@ -91,7 +92,7 @@ def _read(function: FunctionType) -> tuple[tuple[type, object], ...] | None:
     inner = any(isinstance(each, CodeType) for each in code.co_consts)
     if inner or function.__defaults__ or function.__kwdefaults__:
         return None
-    around: list[object] = [function.__globals__.get(name) for name in code.co_names]
+    around: list[object] = [function.__globals__.get(name) for name in global_names(code)]
     try:
         around += [cell.cell_contents for cell in function.__closure__ or ()]
     except ValueError:  # a name without a value yet

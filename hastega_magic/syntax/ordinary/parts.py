@@ -10,6 +10,7 @@ from typing import Any, cast
 from hastega_magic.errors import Span
 from hastega_magic.frames import CALLEES
 from hastega_magic.records import dataclass
+from hastega_magic.syntax.ordinary.refused import check_source
 from hastega_magic.syntax.ordinary.rewriting import NoPipeline, function_of, item, placed
 from hastega_magic.syntax.ordinary.trailing import Root, is_constant, roots
 from hastega_magic.syntax.reading.text import Text
@@ -91,6 +92,7 @@ class Ordinary:
                is operand -1 - n
     roots      a function that gives the variables that have to hold something of their own for these, and what
     asked      which of the values that are looked at before it is tried are iterated over
+    picks      the pipeline's value is the number of the element that the code gives
     sources    which of the operands are iterated over; `backwards` those that are from their end
     start      the operand that a sum begins with (None: 0)
     nest       the `for` clauses, if there are several: the pipeline then goes through their places
@@ -109,6 +111,7 @@ class Ordinary:
     later: tuple[int, ...] = ()
     roots: tuple[int, tuple[Root, ...]] | None = None
     asked: tuple[int, ...] = ()
+    picks: bool = False
 
 
 @dataclass
@@ -131,6 +134,8 @@ class Parts:
     roots: list[Root] = field(default_factory=list[Root])
     in_class: bool = False
     """It stands in a class, of whose variables functions know nothing."""
+    picks: bool = False
+    """Its value is one of the elements, and the pipeline's the number of that."""
     as_they_are: bool = False
     """A variable's elements are taken as they are."""
 
@@ -149,7 +154,9 @@ class Parts:
         return number, item(FUNCTIONS, number, node)
 
     def operand(self, node: ast.expr, source: bool = True) -> tuple[int, ast.expr]:
-        """Place of an operand, and code for it."""
+        """Place of an operand, and code for it; NoPipeline where it is a source of texts."""
+        if source:
+            check_source(node)
         self.operands.append(node)
         number = len(self.operands) - 1
         if source:

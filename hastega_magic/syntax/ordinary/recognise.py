@@ -95,7 +95,7 @@ def recognised(
     found = Ordinary(
         site, tuple(parts.expected), tuple(parts.steps), parts.made, after, tuple(parts.sources),
         frozenset(parts.backwards), parts.start, parts.nest, keys_of(getattr(node, _FOR, None)),
-        tuple(parts.later), roots, asked,
+        tuple(parts.later), roots, asked, parts.picks,
     )  # fmt: skip
     return found, placed(made, node)
 
@@ -163,6 +163,8 @@ def _consumed(node: ast.Call, parts: Parts) -> tuple[ast.expr, Callable[[Any], A
         _, inner = parts.operand(first[0])
         parts.step(consumer.sink, node.func, text="")
         return call(code, [inner], node), consumer.after
+    if consumer.sink in ("min", "max") and given.keys() == {"key"} and first and not others:
+        return _by_key(first[0], node, code, consumer, parts), None
     if not first or not _iterates(first[0]):
         raise NoPipeline
     taken = {"sum": "start", "min": "default", "max": "default"}.get(consumer.sink)
@@ -184,6 +186,26 @@ def _consumed(node: ast.Call, parts: Parts) -> tuple[ast.expr, Callable[[Any], A
         else:
             fallback.keywords.append(ast.copy_location(ast.keyword(taken, operand), value))
     return placed(fallback, node), consumer.after
+
+
+def _by_key(elements: ast.expr, node: ast.Call, code: ast.expr, consumer: Consumer, parts: Parts) -> ast.expr:
+    """`max(xs, key=f)`: the element that stands where the function is largest first."""
+    (key,) = node.keywords
+    if _iterates(elements) or isinstance(elements, ast.Starred):
+        raise NoPipeline
+    match key.value:  # which the call has in front of what is iterated over, that Python evaluates first
+        case ast.Lambda(args=ast.arguments(defaults=[], kw_defaults=[])):
+            pass
+        case ast.Name(id="abs" | "int" | "float" | "bool"):
+            pass
+        case _:
+            raise NoPipeline("its key is no lambda, nor a function of numbers by name")
+    number, called = parts.function(key.value, made=False)
+    _, inner = parts.operand(elements)
+    parts.step("map", key.value, ("function", number))
+    parts.step(f"arg{consumer.sink}", node.func, text="")
+    parts.picks = True
+    return placed(ast.Call(code, [inner], [ast.keyword("key", called)]), node)
 
 
 def _iterates(node: ast.expr) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from hastega_magic.syntax.operations.number_functions import METHODS
 from hastega_magic.syntax.ordinary.rewriting import NoPipeline
 
 _NOT_NUMBERS = (
@@ -16,8 +17,35 @@ _WHY: dict[type[ast.AST], str] = {
     ast.YieldFrom: "it yields", ast.Starred: "`*` stands in it", ast.List: "a list is made for each element",
     ast.Dict: "a dict is made for each element", ast.Set: "a set is made for each element",
 }  # fmt: skip
-_OF_NUMBERS = frozenset({"real", "imag", "conjugate"})
+_OF_NUMBERS = frozenset({"real", "imag", "conjugate", *METHODS})
 _READS_THE_FRAME = frozenset({"locals", "vars", "dir", "eval", "exec", "super", "globals"})
+
+
+_TEXTS = frozenset({"str", "repr", "bin", "hex", "oct", "chr", "ascii", "format", "input"})
+_OF_TEXTS = frozenset({
+    "split", "rsplit", "splitlines", "join", "strip", "lstrip", "rstrip", "lower", "upper", "title", "swapcase",
+    "casefold", "capitalize", "zfill", "ljust", "rjust", "center", "expandtabs", "partition", "rpartition",
+})  # fmt: skip
+
+
+def check_source(node: ast.expr) -> None:
+    """NoPipeline where it can be seen that its elements are texts: to ask takes long where these are few letters."""
+    if _gives_texts(node):
+        raise NoPipeline("its elements are texts, and only numbers are compiled")
+
+
+def _gives_texts(node: ast.expr) -> bool:
+    match node:
+        case ast.JoinedStr() | ast.Constant(value=str()):
+            return True
+        case ast.Call(func=ast.Name(id=name)):
+            return name in _TEXTS
+        case ast.Call(func=ast.Attribute(attr=name)):
+            return name in _OF_TEXTS
+        case ast.Subscript(value=value, slice=ast.Slice()):
+            return _gives_texts(value)
+        case _:
+            return False
 
 
 def check(body: ast.expr, names: frozenset[str]) -> None:
@@ -43,4 +71,4 @@ def check(body: ast.expr, names: frozenset[str]) -> None:
             raise NoPipeline("a pipeline stands in it")
 
 
-__all__ = ["check"]
+__all__ = ["check", "check_source"]
