@@ -160,7 +160,7 @@ class Frame:
 
     def peek(self, node: ast.expr) -> Symbolic | None:
         """What an expression will be when it is evaluated; of a call, of what it calls; None of methods."""
-        names = dict(self.names)
+        names, lists = dict(self.names), self.graph.lists_read()
         try:
             if not isinstance(node, ast.Call):
                 return self.evaluate(node)
@@ -171,6 +171,7 @@ class Frame:
             return self.evaluate(node.func) if is_module else None
         finally:
             self.names = names
+            self.graph.read_again(lists)
 
     def condition(self, node: ast.expr) -> Expr:
         """bool() of an expression; `and`, `or` and `not` in it need only the truth of their operands."""

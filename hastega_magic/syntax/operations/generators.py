@@ -152,7 +152,7 @@ def _goes_through(frame: Frame, node: ast.expr) -> bool:
         return isinstance(value, Known) and isinstance(value.value, Neighbours)
     if not isinstance(node, (ast.Name, ast.Attribute)):
         return False
-    value = frame.evaluate(node)
+    value = frame.peek(node)
     held = value.value if isinstance(value, Known) else None
     return type(held) is list or isinstance(held, (Range, builtins.range, np.ndarray, Neighbours, Part))
 

@@ -9,6 +9,7 @@ from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, const, convert, is_const
 from hastega_magic.syntax.operations.lists import listed
 from hastega_magic.syntax.operations.mappings import item, mapping
+from hastega_magic.syntax.operations.stretches import stretch
 from hastega_magic.syntax.reading.functions import described
 from hastega_magic.syntax.values import captured_arrays
 from hastega_magic.syntax.values.dimensions import item_of, whole
@@ -38,7 +39,7 @@ _MANY = 64
 def subscript(frame: Frame, value: Symbolic, index: ast.expr, by_name: bool = False) -> Symbolic:
     """The value of `value[index]`. `by_name`: the value is what a variable around the function holds, a list."""
     if isinstance(index, ast.Slice):
-        return _slice(frame, value, index)
+        return _slice(frame, value, index, by_name)
     if isinstance(index, ast.Tuple) and any(isinstance(part, ast.Slice) for part in index.elts):
         raise NotCompilable(f"a slice of {_named(value)} is taken")
     place = frame.evaluate(index)
@@ -63,9 +64,17 @@ def _is_record(value: Symbolic) -> bool:
     return isinstance(value, Known) and isinstance(value.value, Record)
 
 
-def _slice(frame: Frame, value: Symbolic, index: ast.Slice) -> Symbolic:
+def _slice(frame: Frame, value: Symbolic, index: ast.Slice, by_name: bool) -> Symbolic:
     """A part of a tuple or list, by constants; what is left out was evaluated all the same."""
-    where = slice(*(part and _constant_index(frame, part) for part in (index.lower, index.upper, index.step)))
+    parts = [part and frame.evaluate(part) for part in (index.lower, index.upper, index.step)]
+    lower, upper, step = parts
+    captured = isinstance(value, Known) and type(value.value) in (list, tuple)
+    if captured and lower and upper and not step and not (_is_const_index(lower) and _is_const_index(upper)):
+        found = stretch(frame.graph, cast(Known, value), number(lower), number(upper))
+        if by_name:
+            frame.graph.read_by_item(cast(Known, value).value)
+        return found
+    where = slice(*(part and _constant_index(frame, part) for part in parts))
     held, items = listed(value), items_in(value)
     if held is not None:
         return frame.graph.store.new(held.items[where], cast(Known, value).name)
@@ -134,8 +143,7 @@ def some_part(graph: Graph, items: tuple[Symbolic, ...], place: Expr) -> Symboli
     return result
 
 
-def _constant_index(frame: Frame, node: ast.expr) -> int:
-    place = frame.evaluate(node)
+def _constant_index(frame: Frame, place: Symbolic) -> int:
     if not _is_const_index(place):
         raise NotCompilable("a tuple is subscripted with something that is no constant")
     return cast(int, frame.graph.counted(cast(Expr, place)).value)

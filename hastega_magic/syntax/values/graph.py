@@ -116,10 +116,23 @@ class Graph:
         """The captured list that was looked up is read by an item alone, which other lists of its type have, too."""
         self._reads(value, -1)
 
+    def lists_read(self) -> Mapping[int, int]:
+        """How often each captured list was looked up so far other than for an item, by identity."""
+        return dict(self._lists or ())
+
+    def read_again(self, before: Mapping[int, int]) -> None:
+        """Count as if nothing had been looked up since."""
+        if self._lists is not None:
+            self._lists.clear()
+            self._lists.update(before)
+
     def _reads(self, value: object, times: int) -> None:
-        found: Counter[int] | None = getattr(self.env, "lists", None)
-        if found is not None:
-            found[id(value)] += times
+        if self._lists is not None:
+            self._lists[id(value)] += times
+
+    @property
+    def _lists(self) -> Counter[int] | None:
+        return getattr(self.env, "lists", None)
 
     def note(self, value: Symbolic, span: Span) -> None:
         """The value is computed here, unless it is an element as given or came from a place within."""

@@ -1,0 +1,109 @@
+"""Slices of captured lists and tuples from a number on: `sum(xs[i:i + 5])`; Python cuts them off at the ends."""
+
+import random
+
+import numpy as np
+import pytest
+
+from hastega_magic import hastega
+from hastega_magic.compiler.fastpath.ordinary import OrdinaryCode
+from tests.compiler.battery import assert_interpreted, assert_like_python
+
+R = random.Random(5)
+LISTS = {
+    "ints": [R.randrange(-(10**6), 10**6) for _ in range(70)],
+    "floats": [R.uniform(-5, 5) for _ in range(70)],
+    "large": [R.randrange(2**61, 2**62) for _ in range(70)],
+    "bools": [R.random() > 0.5 for _ in range(70)],
+    "a tuple": tuple(R.uniform(-5, 5) for _ in range(70)),
+    "short": [4, 5, 6],
+    "few in a tuple": (4, 5, 6),
+    "empty": [],
+}
+INSIDE = {
+    "sum": "sum(t[i:i + 5])",
+    "mean": "sum(t[i:i + 5]) / 5",
+    "largest around": "max(t[i + 2 - 1:i + 2 + 2])",
+    "length": "len(t[i:3 + i])",
+    "sorted": "sorted(t[i:i + 3])[1]",
+    "an item": "t[i:i + 4][-1] - t[i:i + 4][0]",
+    "a slice of it": "sum(t[i:i + 6][::2])",
+    "gone through": "sum(v * v for v in t[i:i + 3])",
+    "zipped": "sum(a * b for a, b in zip(t[i:i + 3], (1, 2, 3)))",
+    "doubled": "sum(t[i:i + 2] * 2)",
+    "added": "len([1] + [*t[i:i + 2]])",
+    "one": "t[i:i + 1][0]",
+    "by a product": "sum(t[2 * i:2 * i + 2]) if 2 * i < 60 else 0",
+    "unpacked": "(lambda a, b: a - b)(*t[i:i + 2])",
+}
+CUT = {
+    "at the end": ("sum(t[i:i + 5])", 70),
+    "beyond the end": ("len(t[i:i + 5])", 80),
+    "before the start": ("len(t[i - 2:i + 1])", 66),
+    "from the end": ("len(t[i - 70:i - 67])", 66),
+    "the first at the end": ("(t[i:i + 2] or (9,))[0]", 75),
+}
+
+
+@pytest.mark.parametrize(
+    ("held", "on"),
+    [*((each, "parallel") for each in ("ints", "large", "bools", "a tuple")), ("floats", "opencl")],
+)
+@pytest.mark.parametrize("name", INSIDE)
+def test_inside(name, held, on):
+    text = f"range(60) |> map(lambda i: {INSIDE[name]})"
+    ran = assert_like_python(text, {"t": LISTS[held]}, on=on)
+    if ran.error is None:
+        assert [each["barriers"] for each in ran.report["pipelines"]] == [[]]
+        assert_interpreted(ran)
+
+
+@pytest.mark.parametrize("held", LISTS)
+@pytest.mark.parametrize("name", CUT)
+def test_cut_off(name, held):
+    expression, count = CUT[name]
+    assert_like_python(f"range({count}) |> map(lambda i: {expression})", {"t": LISTS[held]}, quiet=True)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "len(t[i:])",
+        "len(t[:i])",
+        "len(t[i:2 * i])",
+        "len(t[i:i])",
+        "len(t[i + 2:i])",
+        "len(t[i:i + 80])",
+        "len(t[i:i + 4:2])",
+        "len(t[i / 2:i / 2 + 1])",
+        "len(t[i > 2:(i > 2) + 2])",
+        "a[i:i + 2].sum()",
+        "len(a[i:i + 2] * 2)",
+    ],
+)
+def test_others_are_pythons(expression):
+    names = {"t": LISTS["ints"], "a": np.arange(70)}
+    ran = assert_like_python(f"range(60) |> map(lambda i: {expression}) |> to_list", names)
+    assert ran.error is not None or ran.report["pipelines"][0]["barriers"]
+
+
+def moving(xs):
+    return [sum(xs[i : i + 5]) / 5 for i in range(len(xs) - 4)]
+
+
+def best(xs, n=3):
+    return max(range(len(xs) - n), key=lambda i: sum(xs[i : i + n]))
+
+
+@pytest.mark.parametrize("function", [moving, best])
+def test_other_lists_of_ordinary_code_are_given_to_the_same_loop(function, monkeypatch):
+    compiled = []
+    original = OrdinaryCode._compile
+    monkeypatch.setattr(
+        OrdinaryCode, "_compile", lambda self, *given: compiled.append(1) or original(self, *given)
+    )
+    decorated = hastega(function, on="simd")
+    for seed in range(12):
+        given = [random.Random(seed).randrange(-99, 99) for _ in range(900)]
+        assert decorated(given) == function(given)
+    assert len(compiled) == 1
