@@ -68,7 +68,8 @@ class Walk:
     def names(self, function: FunctionType) -> None:
         """The global names that a function reads."""
         key = id(function.__code__), id(function.__globals__)
-        if key in self._seen:
+        # A method of pandas leads to thousands of functions, and to each attribute these name of each object.
+        if key in self._seen or (self._curious and is_installed(function)):
             return
         self._seen.add(key)
         for code in codes(function.__code__):
@@ -167,9 +168,7 @@ class Walk:
             return
         self._seen.add((id(value), 0))
         self.made.append(Made(value, made_of(value)))
-        # A method of pandas leads to thousands of functions, and to each attribute these name of each object.
-        if not self._curious or not is_installed(value):
-            self.names(value)
+        self.names(value)
         code = value.__code__
         for name, cell in zip(code.co_freevars, value.__closure__ or (), strict=True):
             inner = contents(cell)
