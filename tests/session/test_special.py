@@ -49,3 +49,16 @@ def test_what_the_class_of_a_class_has_is_not_the_object_s(on):
     with pytest.raises(TypeError, match="not iterable") as raised:
         run("x |> map(lambda x: 1) |> to_list", on, x=one)
     assert "a single Colour" in raised.value.__notes__[0]
+
+
+@pytest.mark.parametrize("on", ["parallel", "numpy", "python"])
+def test_a_class_without_a_module_is_none_of_python_s(on):
+    names = {}  # no `__name__`, so that the class says that it is of the builtins
+    exec(
+        "class Ending:\n    def __iter__(self):\n        yield from (1, 2, 3)\n        raise ValueError('more')",
+        names,
+    )
+    names["xs"] = names["Ending"]()
+    session = Session(names, Options(on=on, baseline=False))
+    session.run_cell("found = xs |> take(2) |> to_list, xs |> step(2) |> any")
+    assert names["found"] == ([1, 2], True)

@@ -309,9 +309,18 @@ def _behind(odd: list[object], source: Iterator[object]) -> Iterator[object]:
         yield from source
 
 
+_HEAP_TYPE = 1 << 9
+"""Bit of `__flags__` in classes that a `class` statement made: C's `Py_TPFLAGS_HEAPTYPE`."""
+
+
 def is_of_python(value: object) -> bool:
-    """Whether an object's type is one of Python's own. Types that were made where no `__name__` is have no module."""
-    return getattr(type(value), "__module__", "") in ("builtins", "collections")
+    """Whether an object's type is one of Python's own.
+
+    A class that was made where no `__name__` is has no module, or says that it is of the builtins.
+    """
+    kind = type(value)
+    module: object = getattr(kind, "__module__", "")
+    return module == "collections" or (module == "builtins" and not kind.__flags__ & _HEAP_TYPE)
 
 
 def goes_its_own_way(value: Any) -> bool:
