@@ -65,7 +65,7 @@ def _asked(text: str) -> Iterator[tuple[int, int, str, Sequence[str]]]:
 
 
 def _name(statement: list[Token]) -> tuple[str, Sequence[str]] | None:
-    """The stage that a statement asks about at its end, its arguments perhaps behind it; of a method, what is called first."""
+    """The stage that a statement asks about at its end; of a method, what is called first."""
     marks = [token.text for token in statement[-2:]].count("?")
     if not marks or statement[-1].text != "?":
         return None
