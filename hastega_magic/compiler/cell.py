@@ -22,7 +22,7 @@ from hastega_magic.compiler.memory import Memory
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Group, Outcome
 from hastega_magic.compiler.showing import USUAL, Nothing, Showing
-from hastega_magic.compiler.statement import Bound, bound_of
+from hastega_magic.compiler.statement import Bound, bound_of, sized
 from hastega_magic.compiler.trampoline import Course, carried, evaluated
 from hastega_magic.records import changed
 from hastega_magic.syntax.cell import CellPlan, plan
@@ -319,7 +319,8 @@ class CellRun:
             expression = ast.Expression(ast.copy_location(without, call))
         code = self._compiled(expression, "eval", (item.node, producer is None))
         source, displays = cast("Displayed", (yield from evaluated(code, self.namespace)))
-        return changed(bound_of(item.site, source, displays), target=item.target)
+        bound = changed(bound_of(item.site, source, displays), target=item.target)
+        return bound if self.options.on == "python" else sized(bound)
 
     @carried()
     def _flush(self) -> None:

@@ -25,7 +25,7 @@ from hastega_magic.compiler.sources.long_ranges import within_reach
 from hastega_magic.compiler.sources.places import over_fields, over_places
 from hastega_magic.compiler.sources.probe import found
 from hastega_magic.compiler.sources.short_circuit import in_stretches, over_stretches
-from hastega_magic.compiler.statement import Bound, Loop, build_loop
+from hastega_magic.compiler.statement import Bound, Loop, build_loop, sized
 from hastega_magic.compiler.statement_run import StatementRun
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import (
@@ -93,6 +93,7 @@ class Driver:
                 value = by_python(bound, source)
             describe.describe_uncompiled("python", source, self.options, self.trace)
             return Outcome([bound], [value], [], None, number)
+        bound = sized(bound)
         run = StatementRun(bound, source, list(bound.stages), parts=[] if bound is whole else None)
         if in_stretches(bound, source):
             run = over_stretches(self, bound, source)

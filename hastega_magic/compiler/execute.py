@@ -16,6 +16,7 @@ from hastega_magic.compiler.choice.auto import Choice
 from hastega_magic.compiler.choice.split import Split
 from hastega_magic.compiler.loops import CompiledLoop, compile_loop, tuning_key
 from hastega_magic.compiler.options import Options
+from hastega_magic.compiler.python.last_chunk import beyond
 from hastega_magic.compiler.python.nested import nested
 from hastega_magic.compiler.python.recover import Recovery, assembled
 from hastega_magic.compiler.reporting.aborted import told_if_it_raises
@@ -267,7 +268,8 @@ def finish(
         ]
         for loop, output, folds in zip(loops, outputs, folds_of(compiled.fused), strict=True):
             count = slots_of(output)
-            execution.values.append(finishing.value(loop, output, folds, slot, count))
+            value = finishing.value(loop, output, folds, slot, count)
+            execution.values.append(finishing.looked_at(value, loop))
             slot += count
 
 
@@ -304,6 +306,12 @@ class _Finishing:
         if len(self.loops) > 1:
             raise Separately
         return self._in_order(loop, output)
+
+    def looked_at(self, value: object, loop: Loop) -> object:
+        """The value, its last, shorter chunk told of where nothing else is."""
+        if not loop.built.tail or self.options.int_mode != "exact" or self.execution.warnings:
+            return value
+        return self._told(value, beyond(loop, self.workspace, self.execution.compiled.variants.bodies))
 
     def _in_order(self, loop: Loop, output: Output) -> object:
         """A product of floats, one factor after the other."""

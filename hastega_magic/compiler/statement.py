@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -10,6 +11,7 @@ import numpy as np
 
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import BeyondInt64, NotCompilable, Reason, Span
+from hastega_magic.frames import reraise_signal
 from hastega_magic.ir.expr import flatten, postorder, structure
 from hastega_magic.ir.pipeline import Pipeline, Source, Stage
 from hastega_magic.records import changed, dataclass
@@ -56,6 +58,30 @@ class Bound:
 def calls_of(stages: Sequence[BoundStage]) -> list[StageCall]:
     """Stages as CPython runs them."""
     return [(stage.site.name, stage.callee, stage.args, stage.kwargs) for stage in stages]  # pyright: ignore[reportReturnType]
+
+
+_SIZED = frozenset({"take", "drop", "step", "window", "chunk"})
+
+
+def sized(bound: Bound) -> Bound:
+    """The statement, numbers of elements as ints: an object that gives one (`__index__`) is asked once, as by Python.
+
+    Not behind a stage that is given the value as it is, and may do anything to the object.
+    """
+    stages, asked = list(bound.stages), False
+    for place, stage in enumerate(bound.stages):
+        if stage.callee is not None or not stage.site.known or stage.site.name == "tap":
+            break
+        given: Any = (*stage.args, *stage.kwargs.values())
+        if stage.site.name not in _SIZED or len(given) != 1 or isinstance(given[0], (int, np.generic)):
+            continue
+        try:
+            size = operator.index(given[0])
+        except Exception as error:  # which Python raises where the stage has its turn
+            reraise_signal(error)
+            continue
+        stages[place], asked = replace(stage, args=(size,), kwargs={}), True
+    return replace(bound, stages=tuple(stages)) if asked else bound
 
 
 def bound_of(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.outcome import Part
-from hastega_magic.compiler.python.empty import is_empty, typed
+from hastega_magic.compiler.python.empty import is_empty, typed, wide
 from hastega_magic.compiler.reporting.stacked import LoopTexts
 from hastega_magic.compiler.statement import Bound, Loop
 from hastega_magic.compiler.workspace import Workspace
@@ -113,7 +113,8 @@ class StatementRun:
         while self.rest:
             go_on(self)
         value = self.value
-        if self.looped is None and is_empty(value):
+        # Of wide chunks a loop knows those that there were, of which the last may be shorter.
+        if is_empty(value) and (self.looped is None or any(map(wide, stages))):
             source = source if self.drawn is None else self.drawn
             self.value = typed(value, replace(bound, stages=stages), source)
             self.parts = self.parts if self.value is value else None  # another run would not look again

@@ -1,6 +1,6 @@
 """IPython's `?` behind a stage: what the stage does, where IPython knows Python's function of its name at most.
 
-    xs |> scan?    xs |> scan(f)?    →    get_ipython().run_line_magic('hastega', 'help scan')
+    xs |> scan?    xs |> scan(f)?    pipe(xs).scan?    →    get_ipython().run_line_magic('hastega', 'help scan')
 
 The whole statement gives way to its help, as IPython has it, and what stands below keeps its line.
 """
@@ -8,14 +8,16 @@ The whole statement gives way to its help, as IPython has it, and what stands be
 from __future__ import annotations
 
 import re
+from types import ModuleType
 from typing import TYPE_CHECKING
 
+import hastega_magic
 from hastega_magic.syntax.reading.names import is_shadowed
 from hastega_magic.syntax.reading.text import Token, scan
 from hastega_magic.syntax.stages import STAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from hastega_magic.jupyter.shell import Shell
 
@@ -28,11 +30,12 @@ class _Asking:
 
     def __call__(self, lines: list[str]) -> list[str]:
         text = "".join(lines)
-        if "?" not in text or "|>" not in text:
+        if "?" not in text or not ("|>" in text or ")" in text):
             return lines
         python = text.split("\n")
-        for first, last, name in _asked(text):
-            if not is_shadowed(self._shell.user_ns, name):
+        for first, last, name, begin in _asked(text):
+            names = self._shell.user_ns
+            if _is_pipe(names, begin) if begin else not is_shadowed(names, name):
                 indent = re.match(r"\s*", python[first - 1])
                 assert indent is not None
                 call = f"{indent[0]}get_ipython().run_line_magic('hastega', 'help {name}')"
@@ -40,13 +43,16 @@ class _Asking:
         return [f"{line}\n" for line in python[:-1]] + ([python[-1]] if python[-1] else [])
 
 
-def _asked(text: str) -> Iterator[tuple[int, int, str]]:
-    """First and last line of each statement that ends with a stage and `?` or `??`, and the stage's name."""
+def _asked(text: str) -> Iterator[tuple[int, int, str, Sequence[str]]]:
+    """First and last line of each statement that ends with a stage and `?` or `??`, and the stage's name.
+
+    And, of a method, the dotted name of what is called first.
+    """
     first, ended, line, statement = 1, True, list[Token](), list[Token]()
     for token in [*scan(text), Token("newline", "\n", 0, 0, 0)]:
         if token.kind == "newline":
-            if line and (name := _name(statement)):
-                yield first, line[-1].line, name
+            if line and (found := _name(statement)):
+                yield first, line[-1].line, *found
             ended, line = ended or token.depth == 0, []
         elif token.kind not in ("space", "joined"):
             if ended and token.kind != "comment":
@@ -58,22 +64,50 @@ def _asked(text: str) -> Iterator[tuple[int, int, str]]:
             statement.append(token)
 
 
-def _name(statement: list[Token]) -> str | None:
-    """The stage that a statement asks about at its end, behind its arguments perhaps."""
+def _name(statement: list[Token]) -> tuple[str, Sequence[str]] | None:
+    """The stage that a statement asks about at its end; of a method, what is called first."""
     marks = [token.text for token in statement[-2:]].count("?")
     if not marks or statement[-1].text != "?":
         return None
     asked = statement[:-marks]
     if asked and asked[-1].kind == "close":
-        depth, given = asked[-1].depth, asked
-        opened = (
-            n for n in range(len(given) - 1, -1, -1) if given[n].kind == "open" and given[n].depth == depth
-        )
-        asked = given[: next(opened, 0)]
-    if len(asked) < 2:
+        asked = _before_call(asked)
+    if len(asked) < 2 or asked[-1].text not in STAGES:
         return None
-    pipe, word = asked[-2:]
-    return word.text if pipe.kind == "pipe" and word.text in STAGES else None
+    if asked[-2].kind == "pipe":
+        return asked[-1].text, ()
+    begin = _begin(asked)
+    return (asked[-1].text, begin) if begin else None
+
+
+def _before_call(tokens: list[Token]) -> list[Token]:
+    """What stands before the brackets that end here."""
+    opened = range(len(tokens) - 1, -1, -1)
+    depth = tokens[-1].depth
+    return tokens[: next((n for n in opened if tokens[n].kind == "open" and tokens[n].depth == depth), 0)]
+
+
+def _begin(tokens: list[Token]) -> list[str]:
+    """The dotted name of what a chain of calls, `name(...).map(...).scan`, calls first; nothing where there is none."""
+    names, called = list[str](), False
+    while len(tokens) > 2 and tokens[-2].text == ".":
+        tokens = tokens[:-2]
+        if tokens[-1].kind == "close":
+            tokens, names, called = _before_call(tokens), [], True
+        if not tokens or tokens[-1].kind != "word":
+            return []
+        names.insert(0, tokens[-1].text)
+    return names if called else []
+
+
+def _is_pipe(namespace: Mapping[str, object], names: Sequence[str]) -> bool:
+    """Whether the dotted name is that of the explicit form, or begins with a pipe."""
+    from hastega_magic.lazy import Pipe
+
+    value = namespace.get(names[0])
+    for name in names[1:]:
+        value = getattr(value, name, None) if isinstance(value, ModuleType) else value
+    return value is hastega_magic.pipe or isinstance(value, Pipe)
 
 
 def install(shell: Shell) -> None:

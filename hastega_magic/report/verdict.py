@@ -94,14 +94,19 @@ def about(cell: CellInfo) -> tuple[str, ...]:
 
 
 def parted(phases: Iterable[Phase]) -> Iterator[Phase]:
-    """The phases, and behind a kernel what Python took for stages of its own, as a phase by itself."""
+    """The phases, and behind the first in which Python took part, all that it took, as one phase by itself."""
+    phases = list(phases)
+    taken = sum(min(phase.seconds, phase.python) for phase in phases if phase.python)
+    told = False
     for phase in phases:
         if not phase.python:
             yield phase
             continue
         if phase.seconds > phase.python:
             yield Phase(phase.name, phase.seconds - phase.python, phase.bytes)
-        yield Phase("python", min(phase.seconds, phase.python))
+        if not told:
+            yield Phase("python", taken)
+        told = True
 
 
 def steps(phases: Iterable[Phase], before: str = "compile") -> tuple[Step, ...]:

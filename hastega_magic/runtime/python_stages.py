@@ -71,7 +71,28 @@ def _passed(given: Iterator[Any], count: int) -> bool:
 
 
 def _astype(values: Iterator[Any], /, dtype: Any) -> Iterator[Any]:
-    return map(converting(dtype), values)
+    convert = converting(dtype)
+    # A look at the first element alone: Python's own functions take the others in a loop of C.
+    return (
+        itertools.chain.from_iterable(_floats(values, convert))
+        if convert in _FLOATS
+        else map(convert, values)
+    )
+
+
+_FLOATS: tuple[Any, ...] = (float, complex)
+
+
+def _floats(values: Iterator[Any], convert: Callable[[Any], Any]) -> Iterator[Iterator[Any]]:
+    """The elements as Python's floats or complex numbers; dates and durations, which it refuses, as NumPy has them."""
+    for first in values:
+        if isinstance(first, (np.datetime64, np.timedelta64)):
+            dates: Iterator[Any] = itertools.chain((cast(Any, first),), values)
+            yield (convert(each.astype(np.int64)) for each in dates)
+            return
+        yield map(convert, (first,))
+        yield map(convert, values)
+        return
 
 
 def _clip(values: Iterator[Any], /, lo: Any, hi: Any) -> Iterator[Any]:

@@ -88,15 +88,17 @@ export function runningTime(pipeline: Pipeline): number {
   return Math.max(0, sum(pipeline.phases, false) - pipeline.overlapped);
 }
 
-/** The phases, and behind a kernel what Python took for stages of its own, as a phase by itself. */
+/** The phases, and behind the first in which Python took part, all that it took, as one phase by itself. */
 export function parted(phases: readonly Phase[]): Phase[] {
+  const shared = phases.filter(phase => phase.python > 0);
+  const taken = shared.reduce((so, each) => so + Math.min(each.seconds, each.python), 0);
   return phases.flatMap(phase => {
     if (phase.python <= 0) {
       return [phase];
     }
-    const stages = { name: 'python', seconds: Math.min(phase.seconds, phase.python), bytes: 0, python: 0 };
+    const stages = phase === shared[0] ? [{ name: 'python', seconds: taken, bytes: 0, python: 0 }] : [];
     const native = phase.seconds - phase.python;
-    return native > 0 ? [{ ...phase, seconds: native, python: 0 }, stages] : [stages];
+    return native > 0 ? [{ ...phase, seconds: native, python: 0 }, ...stages] : stages;
   });
 }
 

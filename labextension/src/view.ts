@@ -55,7 +55,8 @@ export function reportView(report: Report, seen: WhenSeen = whenSeen): ReportVie
     root.append(note(`This report was written by a newer version (schema ${report.schema}). What is newer than schema ${SCHEMA} is not shown.`));
   }
   root.append(...notes(report.warnings));
-  if (report.pipelines.length === 0) {
+  if (report.pipelines.length === 0 && root.childElementCount === 0) {
+    // Notes say why, as of a function that was not called.
     root.append(h('div', {}, 'Hastega: no pipeline ran in this cell.'));
   }
   report.pipelines.forEach((pipeline, at) => {

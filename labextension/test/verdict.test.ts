@@ -4,7 +4,7 @@ import test from 'node:test';
 import { all, sample } from './page';
 import { show } from './shown';
 import { decode } from '../src/report';
-import { heldAgainst, phaseName, reasons, verdict } from '../src/verdict';
+import { heldAgainst, parted, phaseName, reasons, verdict } from '../src/verdict';
 
 test('phases have the words of the text and HTML forms', () => {
   assert.deepEqual(['convert_in', 'call', 'kernel'].map(phaseName), ['convert in', 'everything else', 'kernel']);
@@ -73,4 +73,10 @@ test('what a cell waited for beside its pipelines is said once, below them', () 
   ]);
   assert.deepEqual(said({ phases: [{ name: 'parse', seconds: 0.0049 }] }), []);
   assert.deepEqual(said({ phases: [{ name: 'constructor', seconds: 1 }] }), ['Beside the pipelines: constructor 1.00 s.']);
+});
+
+test('what Python took is one phase, behind the first in which it took part', () => {
+  const phases = [{ name: 'kernel', seconds: 4, bytes: 8, python: 1 }, { name: 'convert_out', seconds: 3, bytes: 0, python: 2 }];
+  const found = parted(phases).map(({ name, seconds }) => [name, seconds]);
+  assert.deepEqual(found, [['kernel', 3], ['python', 3], ['convert_out', 1]]);
 });

@@ -386,3 +386,11 @@ test('every control has a name', () => {
     assert.ok(tied || (label !== null && label.trim() !== ''), control.outerHTML.slice(0, 120));
   }
 });
+
+test('that no pipeline ran is said where no note says why', () => {
+  const said = (data: object): string => reportView(decode(data)).element.textContent ?? '';
+  assert.match(said({ cell: {} }), /no pipeline ran in this cell/);
+  const told = said({ cell: { warnings: ['The function has not been called yet.'] } });
+  assert.match(told, /has not been called yet/);
+  assert.doesNotMatch(told, /no pipeline ran/);
+});

@@ -117,6 +117,11 @@ BREAKS = [
 ]  # fmt: skip
 
 
+SENTENCE = re.compile(
+    r"a (kernel|text) may not |LLVM says: |there is no |`@hastega` is a |the arguments of .* are others than"
+)
+
+
 @pytest.mark.parametrize(("rule", "change", "words"), BREAKS)
 def test_what_breaks_a_rule_is_refused_with_its_line(text, rule, change, words):
     broken = change(text)
@@ -127,6 +132,7 @@ def test_what_breaks_a_rule_is_refused_with_its_line(text, rule, change, words):
         assert (found.rule, found.text) == ("entry", "there is no function `@hastega`")
         return
     assert (found.rule, found.line) == (rule, line_with(broken, words)), found
+    assert SENTENCE.match(found.text)
 
 
 def test_every_rule_is_tried_and_has_a_reason():

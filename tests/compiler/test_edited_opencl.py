@@ -74,6 +74,9 @@ BREAKS = [
 ]
 
 
+SENTENCE = re.compile(r"a (kernel|text) may not |there is no kernel |the arguments of .* are others than")
+
+
 @pytest.mark.parametrize(("rule", "change", "words"), BREAKS)
 def test_what_breaks_a_rule_is_refused_with_its_line(text, text_for_gpus, rule, change, words):
     for original in (text, text_for_gpus):
@@ -82,6 +85,7 @@ def test_what_breaks_a_rule_is_refused_with_its_line(text, text_for_gpus, rule, 
         assert found is not None
         lines = [n for n, each in enumerate(broken.splitlines(), 1) if words and words in each]
         assert (found.rule, found.line) == (rule, lines[0] if lines else 0), found
+        assert SENTENCE.match(found.text)
 
 
 def test_every_rule_is_tried_and_has_a_reason():

@@ -1,6 +1,7 @@
 """Measuring a cell again: what is run, over how much, and what it is compared with."""
 
 import importlib.util
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -184,3 +185,25 @@ def test_progress_is_told(kept, monkeypatch):
     fractions = [fraction for _, fraction in seen]
     assert len(set(fractions)) >= 5
     assert max(fractions) > 0.7
+
+
+def test_a_measurement_is_read_as_one_line(kept):
+    from IPython.lib.pretty import pretty
+
+    found = measure(kept, on="simd", repeat=3, n=1000)
+    assert pretty(found) == str(found)
+    assert "\n" not in str(found)
+    assert str(found).startswith("one SIMD thread on ")
+    for words in (
+        "(the median of 3 runs, ",
+        f"1 000 of {N:_} elements".replace("_", " "),
+        "kernel ",
+        " · equal",
+    ):
+        assert words in str(found).replace("\u202f", " ")
+    assert repr(found).startswith("Run(on='simd'")
+    estimated = replace(found, on="python", device="CPython", runs=1, extrapolated=True, n=N, compiling=0.25)
+    assert str(estimated).startswith("pure Python: ")
+    assert "(extrapolated)" in str(estimated)
+    assert "250 ms to compile, once" in str(estimated)
+    assert str(replace(found, equal=False)).endswith("another result")

@@ -36,6 +36,34 @@ def test_the_whole_statement_gives_way(notebook, asked):
     assert seen.out == f"before\n{STAGES['scan'].help}\nafter\n"
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "pipe([1]).scan?",
+        "y = hastega_magic.pipe(range(3)).map(lambda x: x.real).scan(f)??",
+        "p.map(lambda x: (x, [x])[0]).scan?",
+        "pipe(\n    [1],\n).map(f) \\\n  .scan ?",
+    ],
+)
+def test_a_stage_of_the_explicit_form_is_explained(notebook, asked):
+    notebook.run("import hastega_magic\nfrom hastega_magic import pipe\np = pipe([1])")
+    seen = notebook.run(f"print('before')\n{asked}\nprint('after')")
+    assert seen.error is None
+    assert seen.out == f"before\n{STAGES['scan'].help}\nafter\n"
+
+
+def test_methods_of_other_objects_stay_ipythons(notebook):
+    notebook.run("def other(xs): ...\nfrom hastega_magic import pipe")
+    for asked in (
+        "other([1]).scan?",
+        "nowhere(1).scan?",
+        "pipe([1]).explain?",
+        "'pipe([1]).scan?'",
+        "(1).scan?",
+    ):
+        assert "A stage" not in notebook.run(asked).text
+
+
 def test_what_stands_below_keeps_its_line(notebook):
     assert "----> 3 1 / 0" in notebook.run("[1]\n  |> scan?\n1 / 0").text
 

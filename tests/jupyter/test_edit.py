@@ -81,7 +81,7 @@ def test_a_kernel_that_breaks_a_rule_is_refused_with_the_line_of_the_cell(notebo
     line = next(number for number, each in enumerate(broken.splitlines(), 1) if "call void @abort" in each)
     where, source, said = seen.out.splitlines()
     assert (where, source) == (f"  Cell line {line}", "      call void @abort()")
-    assert said.startswith("KernelError: a call of `@abort`. A kernel computes: ")
+    assert said.startswith("KernelError: a kernel may not have a call of `@abort`. A kernel computes: ")
     assert seen.bundles == []
     assert "total_edited" not in notebook.ns
 

@@ -9,9 +9,10 @@ import pytest
 
 from hastega_magic.report import Report, units
 from hastega_magic.report.escape import NO_BREAK, columns, one_line, shorten, visible
-from hastega_magic.report.model import Phase
+from hastega_magic.report.html import render_html
+from hastega_magic.report.model import CellInfo, Phase, PipelineReport
 from hastega_magic.report.text import render_text
-from hastega_magic.report.verdict import about, reasons, verdict
+from hastega_magic.report.verdict import about, parted, reasons, verdict
 
 GOLDEN = """\
 ys, total   1 fused loop · AVX-512, 8 lanes × 4 · 2 threads · 14.8 ms · 19.7 ms to compile, once
@@ -220,3 +221,21 @@ def test_what_a_cell_waited_for_beside_its_pipelines_is_said_once(sample):
         assert text.count(each) == page.count(each) == 1
     assert text.endswith(told[-1])
     assert about(replace(cell, phases=(Phase("parse", 0.0049),), why=())) == ()
+
+
+def test_what_python_took_has_one_row():
+    phases = (Phase("kernel", 4.0, 8, python=1.0), Phase("convert_out", 3.0, 0, python=2.0))
+    pipeline = PipelineReport(name="y", phases=phases, backend="simd", loops=1)
+    found = [(each.name, each.seconds, each.bytes) for each in parted(phases)]
+    assert found == [("kernel", 3.0, 8), ("python", 3.0, 0), ("convert_out", 1.0, 0)]
+    assert render_text(Report(pipelines=(pipeline,))).count("Python") == 1
+    alone = [Phase("kernel", 1.0, 0, python=1.5), Phase("convert_out", 2.0, 0, python=2.0)]
+    assert [(each.name, each.seconds) for each in parted(alone)] == [("python", 3.0)]
+
+
+@pytest.mark.parametrize("form", [render_text, render_html])
+def test_that_no_pipeline_ran_is_said_where_nothing_says_why(form):
+    assert "no pipeline ran in this cell" in form(Report())
+    told = form(Report(cell=CellInfo(warnings=("The function has not been called yet.",))))
+    assert "The function has not been called yet." in told
+    assert "no pipeline ran" not in told

@@ -57,6 +57,24 @@ def test_stages(pipeline, python, on):
     assert list(map(repr, found)) == list(map(repr, wanted))
 
 
+@pytest.mark.parametrize("on", ["python", "numpy", "parallel"])
+@pytest.mark.parametrize("dtype", ["float", "complex", "'float32'", "int", "bool"])
+@pytest.mark.parametrize("source", ["dates", "days", "ticks", "nothing", "first_second"])
+def test_conversions(source, dtype, on):
+    names = {
+        **NAMES,
+        "nothing": np.array(["2020-01-01", "NaT"], "M8[D]"),
+        "first_second": np.array(["1969-12-31T23:59:59"], "M8[s]"),
+    }
+    session = Session(names, Options(on=on, baseline=False, quiet=True))
+    found = session.run_cell(f"{source} |> astype({dtype})").value
+    wanted = np.asarray(names[source]).astype(eval(dtype))
+    assert found.dtype == wanted.dtype
+    assert found.tolist() == wanted.tolist()
+    if dtype == "float":
+        assert session.run_cell(f"{source} |> astype(float) |> max").value == wanted.max()
+
+
 def test_ordinary_code():
     @hastega
     def f(xs, tick):

@@ -215,3 +215,28 @@ def test_pairs_that_are_counted_or_zipped(on):
         ("zip([7])", [("f0", "i8,f8"), ("f1", "i8")]),
     ):
         assert session.run_cell(f"[(1, 2.5)] |> {stage} |> drop(1)").value.dtype == np.dtype(dtype)
+
+
+@pytest.mark.parametrize("on", ["python", "simd", "numpy", "opencl"])
+@pytest.mark.parametrize(
+    ("statement", "dtype"),
+    [
+        ("['a'] |> map(len) |> drop(3)", "int64"),
+        ("['a'] |> map(len) |> filter(lambda n: n > 4)", "int64"),
+        ("['1'] |> map(float) |> drop(3)", "float64"),
+        ("['a'] |> map(len) |> map(lambda n: n > 1) |> drop(3)", "bool"),
+        ("range(130) |> chunk(100) |> drop(4)", ",".join(["i8"] * 100)),
+        ("range(130) |> chunk(100) |> filter(lambda t: False)", ",".join(["i8"] * 100)),
+        ("range(99) |> chunk(100) |> drop(4)", ",".join(["i8"] * 100)),
+        ("range(130) |> map(lambda x: x / 2) |> window(65) |> drop(90)", ",".join(["f8"] * 65)),
+        ("range(130) |> chunk(100) |> drop(4) |> map(lambda t: t[0] / 2)", "float64"),
+        ("range(3) |> chunk(1_000_000) |> drop(1)", "int64"),
+    ],
+)
+def test_texts_that_are_counted_and_wide_chunks(statement, dtype, on):
+    pytest.importorskip("pyopencl")
+    session = Session({}, Options(on=on, baseline=False, quiet=True))
+    for _ in range(3):
+        session.run_cell(f"found = {statement}")
+        assert session.namespace["found"].dtype == np.dtype(dtype)
+        assert len(session.namespace["found"]) == 0

@@ -41,6 +41,23 @@ def test_the_text_says_that_a_pipeline_ran_several_times():
     assert "This pipeline ran 3 times in the cell; the figures are those of the first time." in text
 
 
+NOT_TIMED = "Pure Python and NumPy are not timed in a loop, a function or a larger expression."
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "for k in range(3):\n    t = xs |> map(_ * k) |> sum",
+        "def f():\n    return xs |> map(_ * 3) |> sum\nt = f()",
+        "t = 1 + (xs |> map(_ * 3) |> sum)",
+    ],
+)
+def test_the_text_says_why_there_are_no_baselines(cell):
+    assert NOT_TIMED in " ".join(ran(cell, {"xs": MANY})[1].split())
+    assert NOT_TIMED not in " ".join(ran(cell, {"xs": MANY}, baseline=False)[1].split())
+    assert NOT_TIMED not in ran("t = xs |> map(_ * 3) |> sum", {"xs": MANY})[1]
+
+
 def test_integers_computed_again_do_not_contradict_the_verdict():
     with pytest.warns(IntegerOverflowWarning):
         report = ran("y = xs |> map(_ * 2**40) |> map(_ * _)", {"xs": list(range(20_000))}, on="simd")[2]

@@ -25,7 +25,9 @@ from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import UsageError
 from hastega_magic.progress import Task, task
 from hastega_magic.records import dataclass
+from hastega_magic.report import units
 from hastega_magic.report.model import COMPILING
+from hastega_magic.report.verdict import backend_name, phase_name
 from hastega_magic.syntax.loops.build import PLACED
 from hastega_magic.trace import Trace
 
@@ -72,6 +74,34 @@ class Run:
     extrapolated: bool
     equal: bool
     note: str = ""
+
+    def __str__(self) -> str:
+        """In one line: what ran, how long it took, and how."""
+        name = backend_name("simd" if self.on == "parallel" and self.threads == 1 else self.on)
+        where = f" on {self.device}" if self.device and self.on not in _UNCOMPILED else ""
+        threads = f", {units.plural(self.threads, 'thread')}" if self.on not in (*_UNCOMPILED, "simd") else ""
+        part = "" if self.n == self.of else f" of {units.grouped(self.of)}"
+        low, high = map(units.seconds, self.spread)
+        how = [f"the median of {units.plural(self.runs, 'run')}, {low} to {high}"] if self.runs > 1 else []
+        how += ["extrapolated"] if self.extrapolated else []
+        told = f" ({', '.join(how)})" if how else ""
+        phases = [f"{phase_name(each.name)} {units.seconds(each.seconds)}" for each in self.phases]
+        result = (self.note or "equal") if self.equal else (self.note or "another result")
+        return " · ".join([
+            f"{name}{where}{threads}: {units.seconds(self.seconds)}{told}",
+            f"{units.grouped(self.n)}{part} elements",
+            *phases,
+            *([f"{units.seconds(self.compiling)} to compile, once"] if self.compiling > _NOTICED else []),
+            result,
+        ])  # fmt: skip
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """What IPython shows."""
+        printer.text(str(self))
+
+
+_NOTICED = 1e-3
+"""Seconds of compiling that are told."""
 
 
 @dataclass

@@ -83,7 +83,7 @@ class Checked:
 
 
 Finding = tuple[int, str]
-"""A line, and what is wrong there."""
+"""A line, and a sentence, without its full stop, on what is wrong there."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ def _words(*names: str) -> Callable[[Checked], Iterator[Finding]]:
     def found(checked: Checked) -> Iterator[Finding]:
         for name in names:
             if line := checked.text.line_of(word(name)):
-                yield line, f"`{name}`"
+                yield line, f"a kernel may not have `{name}`"
 
     return found
 
@@ -131,9 +131,9 @@ def _top_level(checked: Checked) -> Iterator[Finding]:
     inside = False
     for number, line in enumerate(checked.text.bare.splitlines(), 1):
         if not inside and not _TOP.match(line):
-            yield number, f"`{checked.text.line(number).strip()}`"
+            yield number, f"a kernel may not have `{checked.text.line(number).strip()}`"
         if line.startswith("target triple") and checked.text.line(number).strip() != checked.triple:
-            yield number, f"another machine than `{checked.triple}`"
+            yield number, f"a kernel may not be for another machine than `{checked.triple}`"
         if "{" in line and line.startswith("define"):
             inside = True
         if line.startswith("}"):
@@ -142,14 +142,17 @@ def _top_level(checked: Checked) -> Iterator[Finding]:
 
 def _quoted(checked: Checked) -> Iterator[Finding]:
     if line := checked.text.line_of(r'[@%$!]"'):
-        yield line, "a name in quotation marks"
+        yield line, "a kernel may not have a name in quotation marks"
 
 
 def _entry(checked: Checked) -> Iterator[Finding]:
     names = [each.name for each in checked.module.defined]
     for name in names:
         if name != ENTRY:
-            yield checked.text.line_of(rf"^define\b.*@{re.escape(name)}\b"), f"a function `@{name}`"
+            yield (
+                checked.text.line_of(rf"^define\b.*@{re.escape(name)}\b"),
+                f"a kernel may not have a function `@{name}`",
+            )
     if ENTRY not in names:
         yield 0, f"there is no function `@{ENTRY}`"
         return
@@ -160,7 +163,7 @@ def _entry(checked: Checked) -> Iterator[Finding]:
     head = checked.text.bare.splitlines()[line - 1] if line else ""
     parameter = r"ptr( (noalias|nonnull|noundef|readonly|align \d+))*( %[\w.]+)?"
     if not re.match(rf"define (dso_local )?void @{ENTRY}\({parameter}, {parameter}\) [^()]*\{{\s*$", head):
-        yield line, f"`{head.strip()}`"
+        yield line, f"a kernel may not begin with `{head.strip()}`"
 
 
 def _attributes(checked: Checked) -> Iterator[Finding]:
@@ -168,7 +171,7 @@ def _attributes(checked: Checked) -> Iterator[Finding]:
         for name in re.findall(r'"([^"]+)"(?:="[^"]*")?|([\w-]+)', function.attributes):
             said = name[0] or name[1]
             if said not in ATTRIBUTES:
-                yield _line_of_attribute(checked.text, said), f"the attribute `{said}`"
+                yield _line_of_attribute(checked.text, said), f"a kernel may not have the attribute `{said}`"
 
 
 def _line_of_attribute(text: KernelText, name: str) -> int:
@@ -180,17 +183,20 @@ def _calls(checked: Checked) -> Iterator[Finding]:
     allowed = (*INTRINSICS, *HARMLESS)
     for each in _instructions(checked):
         if each.callee == THROUGH_POINTER:
-            yield checked.text.line_of(rf"{word('call')}[^@\n]*%[\w.]+\("), "a call through a pointer"
+            yield (
+                checked.text.line_of(rf"{word('call')}[^@\n]*%[\w.]+\("),
+                "a kernel may not have a call through a pointer",
+            )
         elif each.callee and not _is_allowed(each.callee, allowed):
             yield (
                 checked.text.line_of(rf"\bcall\b[^\n]*@{re.escape(each.callee)}\("),
-                f"a call of `@{each.callee}`",
+                f"a kernel may not have a call of `@{each.callee}`",
             )
     for name in checked.module.declared:
         if not _is_allowed(name, allowed):
             yield (
                 checked.text.line_of(rf"^declare\b[^\n]*@{re.escape(name)}\("),
-                f"a declaration of `@{name}`",
+                f"a kernel may not have a declaration of `@{name}`",
             )
 
 
@@ -206,14 +212,17 @@ def _instructions(checked: Checked) -> Iterator[Instruction]:
 def _opcodes(checked: Checked) -> Iterator[Finding]:
     for each in _instructions(checked):
         if each.opcode not in OPCODES:
-            yield checked.text.line_of(word(each.opcode)), f"`{each.opcode}`"
+            yield checked.text.line_of(word(each.opcode)), f"a kernel may not have `{each.opcode}`"
 
 
 def _variables(checked: Checked) -> Iterator[Finding]:
     for name, text in checked.module.variables:
         one_line = " ".join(text.split())
         if not _VARIABLE.match(one_line) or re.search(r"\bptr\b|\bsection\b|\bthread_local\b", one_line):
-            yield checked.text.line_of(rf"^@{re.escape(name)}\b"), f"the global `@{name}`"
+            yield (
+                checked.text.line_of(rf"^@{re.escape(name)}\b"),
+                f"a kernel may not have the global `@{name}`",
+            )
 
 
 def _stack(checked: Checked) -> Iterator[Finding]:
@@ -229,14 +238,14 @@ def _stack_of(function: Function, text: KernelText) -> Iterator[Finding]:
         name = each.text.partition(" = ")[0]
         line = text.line_of(rf"{re.escape(name)} = alloca\b") or text.line_of(word("alloca"))
         if not each.entry:
-            yield line, "`alloca` outside the first block"
+            yield line, "a kernel may not have `alloca` outside the first block"
         size = _bytes(each.text.partition(" = ")[2])
         if size is None:
-            yield line, "`alloca` of a size that is not a constant"
+            yield line, "a kernel may not have `alloca` of a size that is not a constant"
             return
         total += size
         if total > STACK:
-            yield line, f"{total} bytes of stack"
+            yield line, f"a kernel may not take {total} bytes of stack"
 
 
 def _bytes(alloca: str) -> int | None:

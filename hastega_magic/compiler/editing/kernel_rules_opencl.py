@@ -43,9 +43,9 @@ def _directives(edited: KernelText, generated: KernelText) -> Iterator[Finding]:
     for found in _DIRECTIVE.finditer(edited.bare):
         said = " ".join(found[0].split())
         if said not in known and not said.startswith("#pragma unroll"):
-            yield _line(edited, found), f"`{said}`"
+            yield _line(edited, found), f"a kernel may not have `{said}`"
     if line := edited.line_of(r"\\\s*$|\?\?/|%:"):
-        yield line, "a line that the preprocessor would join or rewrite"
+        yield line, "a text may not have a line that the preprocessor would join or rewrite"
 
 
 def _kernels(edited: KernelText, generated: KernelText) -> Iterator[Finding]:
@@ -58,7 +58,7 @@ def _kernels(edited: KernelText, generated: KernelText) -> Iterator[Finding]:
             shown = ", ".join(types)
             yield _line(edited, there[name], 1), f"the arguments of `{name}` are others than ({shown})"
     for name in there.keys() - wanted.keys():
-        yield _line(edited, there[name], 1), f"a kernel `{name}`, which nobody runs"
+        yield _line(edited, there[name], 1), f"a text may not have a kernel `{name}`, which nobody runs"
 
 
 def _types(parameters: str) -> tuple[str, ...]:
@@ -77,7 +77,7 @@ def _words(*names: str) -> Callable[[KernelText, KernelText], Iterator[Finding]]
     def found(edited: KernelText, generated: KernelText) -> Iterator[Finding]:
         for name in names:
             if line := edited.line_of(rf"\b{name}\b"):
-                yield line, f"`{name}`"
+                yield line, f"a kernel may not have `{name}`"
 
     return found
 
@@ -89,7 +89,7 @@ def _new(pattern: str) -> Callable[[KernelText, KernelText], Iterator[Finding]]:
         known = set(re.findall(pattern, generated.bare))
         for each in re.finditer(pattern, edited.bare):
             if each[0] not in known:
-                yield _line(edited, each), f"`{' '.join(each[0].split())}`"
+                yield _line(edited, each), f"a kernel may not have `{' '.join(each[0].split())}`"
 
     return found
 
@@ -113,7 +113,10 @@ def _file_scope(edited: KernelText, generated: KernelText) -> Iterator[Finding]:
             said = without[start:place].strip()
             if said and not re.match(r"(__)?constant\b|(const\s+)?(__)?constant\b|typedef\b", said):
                 first = place - len(without[start:place].lstrip())
-                yield 1 + without.count("\n", 0, first), f"`{' '.join(said.split())[:60]};`"
+                yield (
+                    1 + without.count("\n", 0, first),
+                    f"a text may not have `{' '.join(said.split())[:60]};`",
+                )
             start = place + 1
 
 

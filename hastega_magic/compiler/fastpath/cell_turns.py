@@ -107,6 +107,11 @@ class CellTurns:
     def tell(self, trace: Trace) -> None:
         """Count the runs for the report, and tell of numbers that changed."""
         for group, bound, turns, gave in (*self._raised, *self._known.values()):
+            timed = self.options.baseline and any(
+                each.kind == "vector" for each in trace.events if each.group == group
+            )
+            if timed and gave:
+                trace.events.append(Event("which_run", group, {"text": _NOT_TIMED}))
             if turns.runs > 1:
                 self.adaptive.seen(bound.site.text, turns.varying)
                 often = f"ran {turns.runs} times in the cell"
@@ -117,6 +122,9 @@ class CellTurns:
                 later = [f"Later {each}" for each in turns.changing() if each not in said]
                 trace.events.append(Event("which_run", group, {"text": told}))
                 trace.events += [Event("why", group, {"text": text}) for text in later]
+
+
+_NOT_TIMED = "Pure Python and NumPy are not timed in a loop, a function or a larger expression."
 
 
 __all__ = ["CellTurns"]

@@ -43,7 +43,7 @@ def gathering(execution: Execution, options: Options, loop: Loop) -> Gather | No
     if options.int_mode == "wrap" or (loop.built.tail and options.int_mode != "exact"):
         return None
     if slots_of(output):
-        return storing(output, loop)
+        return storing(output, loop, execution.compiled.variants.bodies)
     (folds,) = folds_of(execution.compiled.fused)
     output = replace(output, weights=execution.compiled.fused.outputs[0].weights)
     found = _common(output, folds, loop)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hastega_magic.compiler.fastpath.direct_result import DirectResult, Gather
 from hastega_magic.compiler.fastpath.slots import DoesNotFit
+from hastega_magic.compiler.python.last_chunk import is_safe
 from hastega_magic.compiler.python.nested import dtype_of, nested
 from hastega_magic.compiler.python.recover import assembled
 from hastega_magic.compiler.statement import Loop
@@ -19,14 +21,17 @@ from hastega_magic.runtime.sources import AnyArray
 from hastega_magic.syntax.loops.build import BoundStage
 from hastega_magic.types import Complex, Either
 
+if TYPE_CHECKING:
+    from hastega_magic.passes.guard import Variant
 
-def storing(output: Output, loop: Loop) -> Gather:
+
+def storing(output: Output, loop: Loop, bodies: Sequence[Variant] = ()) -> Gather:
     """How the statement's value is made of them."""
     kind, fn = output.sink.kind, output.sink.fn
     made = output.value if fn is None else fn.result
     one = isinstance(made, Expr)
     if loop.built.tail:
-        return partial(_assembled, output, loop)
+        return partial(_with_tail, output, loop, bodies)
     match kind:
         case "to_list" if one:
             return _listed
@@ -75,6 +80,14 @@ def _tuples(left: DirectResult) -> object:
 
 def _first(left: DirectResult) -> object:
     return item(_only(left.arrays[0]))
+
+
+def _with_tail(output: Output, loop: Loop, bodies: Sequence[Variant], left: DirectResult) -> object:
+    """The same, unless the last, shorter chunk may need an integer beyond 64 bits, of which the usual way tells."""
+    now = changed(loop, source=left.operands[0], built=changed(loop.built, view=left.view, tail=left.tail))
+    if left.tail and not is_safe(now, bodies):
+        raise DoesNotFit
+    return _assembled(output, loop, left)
 
 
 def _assembled(output: Output, loop: Loop, left: DirectResult) -> object:

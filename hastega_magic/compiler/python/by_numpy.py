@@ -32,6 +32,7 @@ from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.ir.sinks import COMBINE, SUMS
 from hastega_magic.ops.machine import wrap64
 from hastega_magic.passes.guard import Variant
+from hastega_magic.records import changed
 from hastega_magic.runtime import python
 from hastega_magic.runtime.numpy import NoNumpyForm, run_fused_numpy
 from hastega_magic.runtime.sources import AnyArray
@@ -53,8 +54,10 @@ def numpy_value(
     operator has no NumPy call, or NumPy's has another meaning; BeyondInt64 where Python's ints are needed for an exact
     result.
     """
-    if loop.built.tail:
+    if loop.built.tail and options.int_mode != "wrap":
         raise NoNumpyForm("NumPy has no call for chunks of which the last is shorter")
+    if loop.built.tail:
+        return _with_last(loop, workspace, options, trace)
     if any(stage.site.name == "astype" for stage in loop.stages):
         raise NoNumpyForm("NumPy's astype wraps around")
     if loop.stages and loop.stages[-1].site.name == "bincount" and loop.stages[-1].kwargs:
@@ -90,6 +93,18 @@ def numpy_value(
     if type(found) is complex and flatten(output.value)[0].type is FLOAT32:
         return np.complex64(found)
     return wrap64(found) if type(found) is int and mode == "wrap" else found
+
+
+def _with_last(loop: Loop, workspace: Workspace, options: Options, trace: Trace) -> object:
+    """The value of chunks, of which the last, shorter one is wrapped around by itself."""
+    from hastega_magic.compiler.python.last_chunk import tail
+    from hastega_magic.compiler.python.recover import joined
+
+    whole = changed(loop, built=changed(loop.built, tail=0))
+    found, last = numpy_value(whole, workspace, options, trace), tail(loop, workspace, "wrap")
+    if isinstance(found, list):
+        return [*cast("list[object]", found), *python.elements(last)]
+    return joined([cast(AnyArray, found), last])
 
 
 def value_or_checked(

@@ -6,7 +6,7 @@ Iterators are gone through by then: the first element that they gave tells.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -22,8 +22,9 @@ from hastega_magic.runtime.python_calls import iterated
 from hastega_magic.runtime.sources import AnyArray
 from hastega_magic.runtime.special_methods import has
 from hastega_magic.syntax.loops.build import BoundStage
+from hastega_magic.syntax.loops.rules_order import WIDEST
 from hastega_magic.syntax.stages import STAGES
-from hastega_magic.types import BOOL, INT, RESULT_STORAGE, ScalarType
+from hastega_magic.types import BOOL, FLOAT, INT, RESULT_STORAGE, ScalarType
 
 
 def is_empty(value: object) -> bool:
@@ -130,8 +131,7 @@ def _made(bound: Bound, source: object) -> AnyArray:
         elif not is_empty(source):
             source = _of_source(source)
         else:
-            source = source if stages[0].site.name in _PASSING else python.as_result([], source)
-            taken = 1
+            source, taken = _past(stages[0], cast(AnyArray, source)), 1
         stages = stages[taken:]
     return cast(AnyArray, source) if is_empty(source) else _of_source(source)
 
@@ -152,6 +152,36 @@ def _by_loop(bound: Bound, source: object, stages: Sequence[BoundStage]) -> tupl
 _TYPED = frozenset({"astype", "bincount"})
 _PASSING = frozenset({"filter", "tap", "reverse", "drop", "take", "step"})
 """Stages whose elements are of the type that they are given, compiled or not."""
+_NEIGHBOURS = frozenset({"window", "chunk"})
+_FIELDS = 1 << 12
+"""Neighbours that become fields of an empty array; a type of a million fields takes minutes to make."""
+_GIVEN: Mapping[int, ScalarType] = {
+    **dict.fromkeys(map(id, (len, ord, hash, id, int)), INT), **dict.fromkeys(map(id, (bool, callable)), BOOL),
+    id(float): FLOAT,
+}  # fmt: skip
+"""What Python's own functions give, also for elements that no loop has, such as texts."""
+
+
+def _past(stage: BoundStage, source: AnyArray) -> AnyArray:
+    """What a stage that is in no loop makes of an array without elements."""
+    name, first = stage.site.name, next(iter((*stage.args, *stage.kwargs.values())), None)
+    if name in _PASSING:
+        return source
+    if name == "map" and id(first) in _GIVEN:
+        return _array(_GIVEN[id(first)])
+    if wide(stage) and type(first) is int and first <= _FIELDS:
+        return _array((Workspace("<empty>").source(source).structure,) * first)
+    return python.as_result([], source)
+
+
+def wide(stage: BoundStage) -> bool:
+    """Whether it gives tuples of its neighbours that no loop handles side by side."""
+    sizes: Any = (*stage.args, *stage.kwargs.values())
+    return stage.callee is None and stage.site.name in _NEIGHBOURS and any(_is_wide(each) for each in sizes)
+
+
+def _is_wide(size: object) -> bool:
+    return type(size) is int and size > WIDEST
 
 
 def _of_source(source: Any) -> AnyArray:
@@ -197,4 +227,4 @@ def _array(structure: object) -> AnyArray:
     return results.assembled(structure, [_array(part) for part in cast("tuple[object, ...]", structure)])
 
 
-__all__ = ["UNTOLD", "by_python", "first_kept", "is_empty", "like", "of_nothing", "stored", "typed"]
+__all__ = ["UNTOLD", "by_python", "first_kept", "is_empty", "like", "of_nothing", "stored", "typed", "wide"]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from hastega_magic.compiler.python.barriers import noted
 from hastega_magic.compiler.statement import Loop, build_loop, calls_of
@@ -21,6 +21,9 @@ from hastega_magic.runtime.sources import AnyArray
 from hastega_magic.runtime.stream import NotProduced, Stream
 from hastega_magic.runtime.strided import Paired
 from hastega_magic.syntax.loops.build import PLACED, BoundStage
+
+if TYPE_CHECKING:
+    from hastega_magic.passes.guard import Variant
 
 _NOT_OF_THE_TAIL = PLACED | {"take_while", "drop_while", "to_list"}
 
@@ -50,6 +53,33 @@ def obeyed(loop: Loop, workspace: Workspace, mode: str) -> None:
         _obeying(loop, _rest(loop), workspace, mode)
 
 
+def beyond(loop: Loop, workspace: Workspace, bodies: Sequence[Variant]) -> list[str]:
+    """A sentence if the last, shorter chunk needs an integer beyond 64 bits, which Python has computed exactly."""
+    from hastega_magic.compiler.python.elements import Elements
+
+    if not loop.built.tail or is_safe(loop, bodies):
+        return []
+    found = _alone(loop, _rest(loop), workspace)
+    if found is None:
+        return []
+    elements = Elements(*found, "exact")
+    elements.at(0)
+    return elements.warnings
+
+
+def is_safe(loop: Loop, bodies: Sequence[Variant]) -> bool:
+    """Whether one of the loop's bodies, which checks nothing, is for the numbers of the last, shorter chunk."""
+    assumed = [[each.interval for each in body.assumes] for body in bodies if not body.guards_overflow]
+    if not all(assumed):  # one of them assumes nothing
+        return True
+    rest = cast("list[object]", list(python.elements(_rest(loop))))
+    values = [int(each) for each in rest if isinstance(each, int)]
+    if not values or len(values) < len(rest):
+        return False
+    least, most = min(values), max(values)
+    return any(all(least in each and most in each for each in body) for body in assumed)
+
+
 def _chunk(loop: Loop) -> Stage:
     return [stage for stage in loop.pipeline.stages if stage.kind == "window"][-1]
 
@@ -69,27 +99,37 @@ def _obeying(loop: Loop, rest: Any, workspace: Workspace, mode: str) -> AnyArray
     """What a loop over it alone has its element be; None where there is no such loop, or no such chunk."""
     from hastega_magic.compiler.python.elements import Elements
 
+    found = _alone(loop, rest, workspace)
+    if found is None:
+        return None
+    try:
+        element = Elements(*found, mode).at(0)
+    except Exception as error:
+        reraise_signal(error)
+        if _is_streamed(loop):  # of which element is told where the elements are there
+            raise NotProduced from None
+        raise
+    return python.as_result([element.value] if element.kept else [], rest)
+
+
+def _is_streamed(loop: Loop) -> bool:
+    return isinstance(numbers(loop.source), (Stream, Paired))
+
+
+def _alone(loop: Loop, rest: Any, workspace: Workspace) -> tuple[Loop, Workspace] | None:
+    """A loop over it alone; None where there is no such loop, or no such chunk."""
     if not len(rest):
         return None
     view = loop.built.view
     assert view is not None
-    streamed = isinstance(numbers(loop.source), (Stream, Paired))
-    place = 0 if streamed else view.start + view.step * cast(int, view.count)
+    place = 0 if _is_streamed(loop) else view.start + view.step * cast(int, view.count)
     there = Workspace(workspace.filename, first=workspace.first + place, stride=_chunk(loop).stride)
     there.checked = workspace.checked
     stages = [_whole(each, len(rest)) for each in loop.stages if each.site.name not in _NOT_OF_THE_TAIL]
     alone = build_loop(loop.bound, rest, stages, there).loop
     if alone is None or len(alone.stages) < len(stages):
         return None
-    alone = changed(alone, pipeline=replace(alone.pipeline, source_span=loop.pipeline.source_span))
-    try:
-        element = Elements(alone, there, mode).at(0)
-    except Exception as error:
-        reraise_signal(error)
-        if streamed:  # of which element is told where the elements are there
-            raise NotProduced from None
-        raise
-    return python.as_result([element.value] if element.kept else [], rest)
+    return changed(alone, pipeline=replace(alone.pipeline, source_span=loop.pipeline.source_span)), there
 
 
 def _sized(stage: BoundStage, size: int) -> BoundStage:
@@ -104,4 +144,4 @@ def _whole(stage: BoundStage, size: int) -> BoundStage:
     return replace(stage, site=replace(stage.site, name="window"), args=(size,), kwargs={})
 
 
-__all__ = ["obeyed", "tail"]
+__all__ = ["beyond", "is_safe", "obeyed", "tail"]

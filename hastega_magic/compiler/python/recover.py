@@ -67,8 +67,7 @@ def _made(
     """What the sink makes of the elements."""
     given = loop.stages[-1]
     if loop.built.tail:
-        pieces = [value, tail(loop, workspace, mode)]
-        value = _joined([piece for piece in pieces if len(piece)] or [value])
+        value = joined([value, tail(loop, workspace, mode)])
     match output.sink.kind:
         case "to_list":
             return listed(value)
@@ -162,7 +161,7 @@ class Recovery:
         if is_mixed(output.value):  # what all elements are decides about the array's type
             found = as_result([each for piece in pieces for each in numbers_of(piece)])
             return _made(output, found, self.loop, self.workspace, self.options.int_mode)
-        return _made(output, _joined(pieces), self.loop, self.workspace, self.options.int_mode)
+        return _made(output, joined(pieces), self.loop, self.workspace, self.options.int_mode)
 
     # Reductions
 
@@ -354,8 +353,9 @@ def _parts(output: Output) -> int:
     return len(output.weights) if output.weights and output.sink.kind not in EXTREMES else 1
 
 
-def _joined(pieces: Sequence[AnyArray]) -> AnyArray:
+def joined(pieces: Sequence[AnyArray]) -> AnyArray:
     """One array of all pieces, of the type that Python's elements have where theirs differ."""
+    pieces = [piece for piece in pieces if len(piece)] or pieces[:1]
     kinds = {piece.dtype for piece in pieces}
     if len(kinds) <= 1:
         return np.concatenate(pieces) if len(pieces) > 1 else pieces[0]

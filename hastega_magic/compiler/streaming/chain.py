@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING
 from hastega_magic.compiler.backends import backend_of
 from hastega_magic.compiler.choice.auto import choose
 from hastega_magic.compiler.execute import Execution, compiled_on, execute, job_of
+from hastega_magic.compiler.loops import CompiledLoop
 from hastega_magic.compiler.options import Options, placed
-from hastega_magic.compiler.python.last_chunk import tail
+from hastega_magic.compiler.python.last_chunk import beyond, tail
 from hastega_magic.compiler.python.nested import nested
 from hastega_magic.compiler.python.recover import is_mixed
 from hastega_magic.compiler.run import settled
@@ -190,7 +191,7 @@ class _Chain:
         producer = Produced(
             job.variant, job.variants, job.first, job.learn, ready.compiled.variants.ordered, job.columns,
             job.tables, job.length, threads,
-            partial(_behind, loop, workspace, self.options.int_mode) if loop.built.tail else None,
+            partial(_behind, loop, workspace, ready.compiled, self.options) if loop.built.tail else None,
         )  # fmt: skip
         most = job.length + bool(loop.built.tail)
         stored = [RESULT_STORAGE[store.type].name for store in plan.stores]
@@ -330,13 +331,17 @@ def _fields_of(element: Value) -> Sequence[int]:
     return [len(flatten(each)) for each in fields]
 
 
-def _behind(loop: Loop, workspace: Workspace, mode: str) -> AnyArray:
-    """What the loop gives for its last, shorter chunk; NotProduced where Python raises."""
+def _behind(loop: Loop, workspace: Workspace, compiled: CompiledLoop, options: Options) -> AnyArray:
+    """What the loop gives for its last, shorter chunk; NotProduced where Python raises, or warns."""
     try:
-        return tail(loop, workspace, mode)
+        found = tail(loop, workspace, options.int_mode)
+        told = options.int_mode == "exact" and beyond(loop, workspace, compiled.variants.bodies)
     except Exception as error:
         reraise_signal(error)
         raise NotProduced from None
+    if told:
+        raise NotProduced
+    return found
 
 
 __all__ = ["handed_on"]
