@@ -141,7 +141,7 @@ class ThreadedLoop:
         if body is None:
             return
         plan = abi.layout(body.kernel)
-        if isinstance(body.program, Program) and not plan.turns:
+        if isinstance(body.program, Program) and not plan.lasting:
             self._kept = {} if self.execution.job.tables else body.program.kept
             self._plan, self._program = plan, body.program
         self._missed, self._variant = 0, variant  # at last: an interrupt before leaves it to the next run
