@@ -226,8 +226,8 @@ def threads_of(backend: Backend, job: Job, blocks: int) -> int:
     """The threads that so many blocks are run by."""
     threads = min(backend.threads, max(1, blocks), job.tuned.threads or backend.threads)
     if isinstance(backend, Cpu):  # which wakes no other thread for a few blocks
-        turns = abi.layout(job.variant(job.first).kernel).turns
-        return 1 if here(threads, blocks, short=not turns) else threads
+        lasting = abi.layout(job.variant(job.first).kernel).lasting
+        return 1 if here(threads, blocks, short=not lasting) else threads
     return threads
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from hastega_magic.ir.counted import end_soon
 from hastega_magic.ir.expr import postorder
 from hastega_magic.ir.kernel import Accumulate, Kernel, Store
 from hastega_magic.ir.scan import ROW
@@ -74,7 +75,9 @@ class Layout:
     folds: tuple[Accumulate, ...]
     groups: tuple[int | None, ...]
     turns: bool = False
-    """Whether elements make turns of loops of their own, so that a block may take any time."""
+    """Whether elements make turns of loops of their own."""
+    lasting: bool = False
+    """Whether these may be many, so that a block may take any time."""
     grain: int = 1
     """Blocks that a thread claims at once at most, where nothing is packed."""
     trailing: bool = False
@@ -136,7 +139,7 @@ class Layout:
 
     def handed(self, blocks: int, threads: int) -> int:
         """Blocks to claim at once: every thread is to get several such runs, and some blocks may take any time."""
-        if self.turns:
+        if self.lasting:
             return 1
         if self.group_count:
             return max(1, min(self.handover, blocks // (4 * threads)))
@@ -187,7 +190,8 @@ def _layout(kernel: Kernel) -> Layout:
         groups.append(masks.index(store.mask))
     # Of a loop that no element makes there is no guard.
     steps = [root for store in stores if store.step is not None for root in store.step.roots()]
-    turns = any(node.op == "turns" for node in postorder([*kernel.roots(), *steps]))
+    roots = [*kernel.roots(), *steps]
+    turns = any(node.op == "turns" for node in postorder(roots))
     running = any(store.running for store in stores)
     return Layout(
         len(kernel.sources),
@@ -196,6 +200,7 @@ def _layout(kernel: Kernel) -> Layout:
         tuple(kernel.of(Accumulate)),
         tuple(groups),
         turns,
+        turns and not end_soon(roots),
         kernel.schedule.grain,
         bool(masks) and kernel.schedule.stream and not (turns or running or kernel.schedule.refill),
     )

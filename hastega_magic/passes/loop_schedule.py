@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hastega_magic.ir.counted import in_step
 from hastega_magic.ir.expr import Expr, postorder
 from hastega_magic.ir.kernel import Kernel, in_any_order
 from hastega_magic.ir.loop import everything, iteration, operands, results_used, uniform
@@ -32,17 +33,40 @@ _LATENCY = {
 """Halves of cycles that an operation over a vector keeps units busy for, and cycles until its result is there."""
 
 
-def in_flight(nodes: Sequence[Expr], most: int) -> int:
-    """How many vectors go through the loops side by side, of at most so many: half of them, as a rule."""
+def in_flight(nodes: Sequence[Expr], most: int, registers: int) -> int:
+    """How many vectors go through the loops side by side, of at most so many: half of them, as a rule.
+
+    Where all elements make as many turns none waits for the slowest, so that there are as many as registers hold.
+    """
     loops = [node for node in nodes if node.op == "turns"]
-    long = most == _MANY and len(loops) == 1 and _is_long_chain(loops[0])
-    return most if long else most // 2
+    if len(loops) != 1:
+        return most // 2
+    (loop,) = loops
+    read = [node.value for node in nodes if node.op == "result" and node.args[0] is loop]
+    used = [each for each in read if isinstance(each, int)]
+    if in_step(loop, used):
+        body, (starts, _) = iteration(loop), operands(loop)
+        shared = uniform(body, starts, used).intersection(body.state)
+        room = most * (_carried(loop) - len(shared)) <= registers // 2
+        return most if room and not _looks_up(loop) else most // 2
+    return most if most == _MANY and _is_long_chain(loop) else most // 2
+
+
+def _carried(loop: Expr) -> int:
+    """Vectors that a turn hands to the next one, or reads from outside, for each that is in flight."""
+    body = iteration(loop)
+    return len(body.state) - 1 + len(body.outer)
+
+
+def _looks_up(loop: Expr) -> bool:
+    """Whether turns have loops of their own, or wait for memory."""
+    return any(node.op in ("turns", "gather") for node in everything(iteration(loop).roots()))
 
 
 def _is_long_chain(loop: Expr) -> bool:
     """Whether more than a few vectors are needed to keep the machine busy, and registers hold what they carry."""
     body = iteration(loop)
-    if any(node.op in ("turns", "gather") for node in everything(body.roots())):
+    if _looks_up(loop):
         return False
     ready: dict[Expr, int] = {}
     work = 0
@@ -54,8 +78,7 @@ def _is_long_chain(loop: Expr) -> bool:
         taken = 15 if multiplies else _LATENCY.get(node.op, 4 if floats else 1)
         ready[node] = max((ready[arg] for arg in node.args), default=0) + (taken if node.args else 0)
     chain = max((ready[step] for step in body.step), default=0)
-    carried = len(body.state) - 1 + len(body.outer)
-    return 4 * chain > _MANY * work and _MANY * carried <= _REGISTERS
+    return 4 * chain > _MANY * work and _MANY * _carried(loop) <= _REGISTERS
 
 
 def refilled(kernel: Kernel, target: Target) -> Schedule:

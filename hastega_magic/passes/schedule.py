@@ -300,7 +300,7 @@ def _most_in_flight(
     chain = _chains_only(operations, fused=not wide)
     most, heavy = 8 if wide or chain else 4, _HEAVY
     if _has_turns(operations):
-        most, heavy = in_flight_of_loops(used, most), _HEAVY_TURNS
+        most, heavy = in_flight_of_loops(used, most, target.registers), _HEAVY_TURNS
     # Few elements do not earn back a long compilation.
     limits = [_VAST, (4 if large else 2) * _VAST]
     if not chain:

@@ -10,7 +10,8 @@ Where a lane needs Python its whole block does, so that the others need not go o
 one mask for all vectors tells of it, from what was found before the loop on. After
 LIMIT turns an element is left to Python too: an earlier one may raise there.
 
-Short bodies are written several times, so that leaving is decided once for several turns.
+Short bodies are written several times, so that leaving is decided once for several turns. Where a counter ends the loop
+after a known number of turns (ir/counted.py), they are written as often as divides it, and no lane has to be kept.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from hastega_magic.codegen.llvm.text import element_type, splat
 from hastega_magic.codegen.turned import Turned
+from hastega_magic.ir.counted import together
 from hastega_magic.ir.expr import Expr, is_const
 from hastega_magic.ir.kernel import Guard
 from hastega_magic.ir.loop import EVERY, Iteration, everything, iteration, needed, operands, settled, uniform
@@ -31,6 +33,9 @@ if TYPE_CHECKING:
 
 _OFTEN = ((16, 4), (40, 2))
 """Operations of a body, and how often one of at most so many is written."""
+
+_COUNTED = ((16, 8), (40, 4))
+"""The same, at most, where the number of turns is known."""
 
 
 LIMIT = 1 << 34
@@ -58,7 +63,8 @@ def emit_turns(body: Body, node: Expr, used: frozenset[int]) -> Turned:
         return name
 
     live = [phi(i1, name) for name in live]
-    plan = Plan(loop, used, uniform(loop, starts, used), settled(node))
+    known = together(node, turns_at_once(loop, _COUNTED))
+    plan = Plan(loop, used, uniform(loop, starts, used), settled(node), known)
     for number in kept:
         type_ = body.vector(element_type(loop.state[number].type))
         if loop.state[number] in plan.uniform:
@@ -128,13 +134,15 @@ class Plan:
     """A loop as it is written.
 
     `used`: the parts of its state that are read after it. `uniform`: nodes that have one value in all vectors.
-    `settled`: parts that change in the last turn alone (ir/loop.py).
+    `settled`: parts that change in the last turn alone (ir/loop.py). `together`: so many turns at once are made by all
+    elements, if not 0.
     """
 
     loop: Iteration
     used: frozenset[int]
     uniform: frozenset[Expr]
     settled: Mapping[int, tuple[Expr, Expr | None]]
+    together: int = 0
 
 
 def turn_by_turn(
@@ -149,10 +157,12 @@ def turn_by_turn(
 
     The lanes that make another one, and those that need Python.
     """
-    for number in range(turns_at_once(plan.loop)):
+    times = plan.together or turns_at_once(plan.loop)
+    for number in range(times):
         left = [plan.loop.trouble, plan.loop.rare if number % EVERY == 0 else None]
         needs = [node for node in left if node is not None]
-        live, trouble = _turn(body, plan, fixed, state, live, trouble, needs)
+        ends = not plan.together or number == times - 1
+        live, trouble = _turn(body, plan, fixed, state, live, trouble, needs, ends)
     return live, trouble
 
 
@@ -164,18 +174,20 @@ def _turn(
     live: list[str],
     trouble: str,
     needs: list[Expr],
+    ends: bool,
 ) -> tuple[list[str], str]:
     """One turn; `state` is brought up to date. The lanes that make another one, and those that need Python.
 
-    `needs`: conditions under which they do.
+    `needs`: conditions under which they do. `ends`: whether it may be the last one.
     """
     w, i1, loop = body.writer, body.vector("i1"), plan.loop
     values = fixed | {loop.state[number]: names for number, names in state.items()}
     values[loop.state[0]] = [splat("i1", "true")] * body.vectors
     inner = replace(body, mask=None, masks=live, values=values, turned={}, uniform=plan.uniform)
-    settled = {number: plan.settled[number] for number in state if number in plan.used & plan.settled.keys()}
-    ends = {condition for condition, _ in settled.values()}
-    conditions, without = _parted(loop.step[0], ends)
+    frozen = frozenset[int]() if plan.together else plan.used
+    settled = {number: plan.settled[number] for number in state if number in frozen & plan.settled.keys()}
+    conditions, without = _parted(loop.step[0], {condition for condition, _ in settled.values()})
+    conditions = conditions if ends else []
     wanted = [loop.step[number] for number in state if number not in settled]
     wanted += [node for pair in settled.values() for node in pair if node is not None]
     inner.emit([*conditions, *wanted, *needs])
@@ -193,7 +205,7 @@ def _turn(
         condition, value = settled.get(number, (None, None))
         if condition is None:
             new = inner[loop.step[number]]
-            state[number] = selected(live, type_, new, before) if number in plan.used else new
+            state[number] = selected(live, type_, new, before) if number in frozen else new
         elif value is None:
             pairs = zip(before, last[condition], strict=True)
             state[number] = [w.let(f"or {type_} {old}, {m}") for old, m in pairs]
@@ -228,8 +240,8 @@ def operations(loop: Iteration) -> int:
     return sum(bool(node.args) for node in everything(loop.roots()))
 
 
-def turns_at_once(loop: Iteration) -> int:
+def turns_at_once(loop: Iteration, often: Sequence[tuple[int, int]] = _OFTEN) -> int:
     """How many turns are written one after the other."""
     if any(node.op == "turns" for node in everything(loop.roots())):
         return 1
-    return next((times for most, times in _OFTEN if operations(loop) <= most), 1)
+    return next((times for most, times in often if operations(loop) <= most), 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from hastega_magic.compiler.fastpath.guards import Display
 from hastega_magic.records import dataclass
@@ -27,7 +27,17 @@ class DirectResult:
     tail: int
 
 
+class Stored(NamedTuple):
+    """The same of a loop that ran on all threads and left elements alone, of as many places as were stored."""
+
+    arrays: list[AnyArray]
+    operands: Sequence[Any]
+    displays: Sequence[Display]
+    view: View | None = None
+    tail: int = 0
+
+
 Gather = Callable[[DirectResult], object]
 """From what a run left to its value; DoesNotFit where another way has to find that."""
 
-__all__ = ["DirectResult", "Gather"]
+__all__ = ["DirectResult", "Gather", "Stored"]

@@ -11,6 +11,7 @@ from hastega_magic.compiler.fastpath.arg_extremes import searched
 from hastega_magic.compiler.fastpath.guards import Display, RunGuards, given, sources
 from hastega_magic.compiler.fastpath.initial import begins, from_anywhere
 from hastega_magic.compiler.fastpath.learned_guards import guards_of
+from hastega_magic.compiler.fastpath.means import means_of
 from hastega_magic.compiler.fastpath.prepared import Prepared
 from hastega_magic.compiler.fastpath.slots import DoesNotFit, as_arrays
 from hastega_magic.compiler.fastpath.small_loop import (
@@ -88,18 +89,20 @@ def prepare(
         )
     if built.plain or built.even:
         ready = small_loop(execution, found.loop, options, found.words, None, found.arrays)
-        if not found.simple:
-            return None if ready is None else Prepared(found, ready, (), options, filename)
-        to_list = execution.fused.outputs[0].sink.kind == "to_list"
         wide = (
             None
             if ready is None
             else threaded_loop(execution, found.slots, found.loop, options, found.arrays)
         )
+        if not found.simple:
+            return None if ready is None else Prepared(found, ready, (), options, filename, threaded=wide)
+        to_list = execution.fused.outputs[0].sink.kind == "to_list"
         listed = ready is not None and to_list and not found.arrays
         decided = DECIDED.get(execution.fused.outputs[0].sink.kind)
-        return Prepared(found, ready, (), options, filename, listed, wide, decided)
+        return Prepared(found, ready, (), options, filename, listed, wide, decided=decided)
     if execution.length > MOST:
+        if built.probed and built.view is None:
+            return _behind_means(bound, outcome, found, options, filename)
         return _of_stretches(bound, outcome, options, filename)
     if not _stays(bound, built):
         return None
@@ -112,6 +115,18 @@ def _sizes(bound: Bound, outcome: Outcome) -> Collection[Where]:
         return ()
     built = outcome.loops[0].built
     return () if built.plain or built.even else sizes(bound)
+
+
+def _behind_means(
+    bound: Bound, outcome: Outcome, found: RunGuards, options: Options, filename: str
+) -> Prepared | None:
+    """The same of a loop over all elements and their mean."""
+    assert outcome.workspace is not None
+    means = means_of(bound, outcome.workspace, options, found)
+    if means is None:
+        return None
+    wide = threaded_loop(found.execution, found.slots, found.loop, options, found.arrays)
+    return None if wide is None else Prepared(found, None, (), options, filename, threaded=wide, means=means)
 
 
 def _of_stretches(bound: Bound, outcome: Outcome, options: Options, filename: str) -> Prepared | None:

@@ -17,6 +17,7 @@ from hastega_magic.compiler.execute import Ready, execute
 from hastega_magic.compiler.fastpath.arg_extremes import OFTEN, is_sought, searched
 from hastega_magic.compiler.fastpath.given_objects import NAN, HoldsNan, exact, hands_elements_on
 from hastega_magic.compiler.fastpath.guards import Display, RunGuards, given
+from hastega_magic.compiler.fastpath.means import Mean, found_by
 from hastega_magic.compiler.fastpath.reading import Given, Whole
 from hastega_magic.compiler.fastpath.slots import DoesNotFit, Number
 from hastega_magic.compiler.fastpath.small_loop import (
@@ -35,6 +36,7 @@ from hastega_magic.compiler.statement import Bound, Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import BeyondInt64, IntegerOverflowWarning, NotCompilable
 from hastega_magic.ir.fused import Fused
+from hastega_magic.passes.schedule import STREAMED
 from hastega_magic.records import changed, dataclass
 from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.cpu.direct import MOST
@@ -71,13 +73,15 @@ class Prepared:
     small: SmallLoop | None
     """How it runs over few elements."""
     before: tuple[Before, ...] = ()
-    """Loops that have to go before."""
+    """Over few elements, the loops that have to go before."""
     options: Options = field(default_factory=Options)
     filename: str = ""
     listed: bool = False
     """Its result is a list, which may be made while it is computed."""
     threaded: ThreadedLoop | None = None
     """How it runs over many elements; None where that is left to the usual way."""
+    means: tuple[Mean, ...] = ()
+    """Over many elements, the loops that have to go before."""
     decided: bool | None = None
     """The value from which on Python asks for no more elements, if there is one."""
     gives: bool = False
@@ -111,7 +115,7 @@ class Prepared:
         operands, arguments, length = self.guards.fitting(source, displays)
         if self.decided is not None and self._soon(operands, arguments, length, displays):
             return self.decided
-        if self.guards.simple and length > MOST:
+        if length > MOST and (self.guards.simple or self._spreads(length)):
             made = self._made(operands, arguments, length) if self.listed else None
             if made is not None:
                 if self.gives and made.nan:
@@ -121,6 +125,10 @@ class Prepared:
         else:
             found = self._over_few(operands, arguments, length, displays)
         return exact(found) if self.gives else found
+
+    def _spreads(self, length: int) -> bool:
+        """Whether a loop over more than the elements of its sources may go to all threads: its code streams or not."""
+        return self.threaded is not None and (length >= STREAMED) == self.guards.large
 
     def _over_few(
         self, operands: Sequence[Any], arguments: Sequence[object], length: int, displays: Sequence[Display]
@@ -210,10 +218,14 @@ class Prepared:
     def _over_many(
         self, operands: Sequence[Any], arguments: Sequence[object], length: int, displays: Sequence[Display]
     ) -> object:
-        if self.threaded is not None:
-            ran = self.threaded.run(self.guards.words, operands, arguments, displays, length)
-            if ran is not None:
-                return ran.value
+        threaded = self.threaded
+        if threaded is not None:
+            known = found_by(self.means, operands, arguments, displays, length)
+            if known is not None:
+                words = self.guards.words
+                ran = threaded.run(words, operands, arguments, displays, length, known=known)
+                if ran is not None:
+                    return ran.value
         return self._launched(operands, arguments, displays)
 
     def _made(self, operands: Sequence[Any], arguments: Sequence[object], length: int) -> Made | None:

@@ -128,8 +128,12 @@ class Found:
 
     def given(self, run: Given) -> tuple[int, int]:
         """Its two words in this run."""
-        self.room.value = run.known[self.stage]
-        return ctypes.addressof(self.room), 0
+        room = self.room
+        if not run.alone:
+            room = type(room)()
+            run.alive.append(room)
+        room.value = run.known[self.stage]
+        return ctypes.addressof(room), 0
 
 
 def readings(

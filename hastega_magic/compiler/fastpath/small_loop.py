@@ -119,7 +119,7 @@ def small_loop(
     if gather is None or body is None or not isinstance(body.program, Program):
         return None
     # A loop of an element's own may take any time, and has to be interrupted: not on this thread.
-    if abi.layout(body.kernel).turns:
+    if abi.layout(body.kernel).lasting:
         return None
     direct = DirectCall(body.kernel, body.program, execution.job.tables, lock)
     beyond = product_beyond(execution, options, loop)

@@ -1,12 +1,12 @@
-"""From the elements that a directly called loop (`cpu/direct.py`) stored to the value that the statement gives."""
+"""From the elements that a loop stored, called directly or on all threads, to the value that the statement gives."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from hastega_magic.compiler.fastpath.direct_result import DirectResult, Gather
+from hastega_magic.compiler.fastpath.direct_result import DirectResult, Stored
 from hastega_magic.compiler.fastpath.slots import DoesNotFit
 from hastega_magic.compiler.python.last_chunk import is_safe
 from hastega_magic.compiler.python.nested import dtype_of, nested
@@ -24,8 +24,11 @@ from hastega_magic.types import Complex, Either
 if TYPE_CHECKING:
     from hastega_magic.passes.guard import Variant
 
+Put = Callable[[DirectResult | Stored], object]
+"""From the stored elements to the value; DoesNotFit where another way has to find that."""
 
-def storing(output: Output, loop: Loop, bodies: Sequence[Variant] = ()) -> Gather:
+
+def storing(output: Output, loop: Loop, bodies: Sequence[Variant] = ()) -> Put:
     """How the statement's value is made of them."""
     kind, fn = output.sink.kind, output.sink.fn
     made = output.value if fn is None else fn.result
@@ -55,34 +58,34 @@ def _is_tuple_of_numbers(value: Value) -> bool:
     return all(isinstance(part, Expr) for part in value)
 
 
-def _array(left: DirectResult) -> object:
+def _array(left: DirectResult | Stored) -> object:
     return left.arrays[0]
 
 
-def _records(made: Value) -> Gather:
+def _records(made: Value) -> Put:
     """An array of elements of several numbers."""
     dtype = dtype_of(structure(made))
 
-    def gathered(left: DirectResult) -> object:
+    def gathered(left: DirectResult | Stored) -> object:
         records = in_one(left.arrays)
         return nested(made, iter(left.arrays)) if records is None else records.view(dtype)
 
     return gathered
 
 
-def _listed(left: DirectResult) -> object:
+def _listed(left: DirectResult | Stored) -> object:
     return listed(left.arrays[0])
 
 
-def _tuples(left: DirectResult) -> object:
+def _tuples(left: DirectResult | Stored) -> object:
     return list(zip(*map(listed, left.arrays), strict=True))
 
 
-def _first(left: DirectResult) -> object:
+def _first(left: DirectResult | Stored) -> object:
     return item(_only(left.arrays[0]))
 
 
-def _with_tail(output: Output, loop: Loop, bodies: Sequence[Variant], left: DirectResult) -> object:
+def _with_tail(output: Output, loop: Loop, bodies: Sequence[Variant], left: DirectResult | Stored) -> object:
     """The same, unless the last, shorter chunk may need an integer beyond 64 bits, of which the usual way tells."""
     now = changed(loop, source=left.operands[0], built=changed(loop.built, view=left.view, tail=left.tail))
     if left.tail and not is_safe(now, bodies):
@@ -90,7 +93,7 @@ def _with_tail(output: Output, loop: Loop, bodies: Sequence[Variant], left: Dire
     return _assembled(output, loop, left)
 
 
-def _assembled(output: Output, loop: Loop, left: DirectResult) -> object:
+def _assembled(output: Output, loop: Loop, left: DirectResult | Stored) -> object:
     """As of any number of elements."""
     pairs = zip(loop.bound.site.stages, left.displays, strict=True)
     stages = tuple(BoundStage(site, callee, args, kwargs) for site, (callee, args, kwargs) in pairs)

@@ -13,10 +13,12 @@ from operator import mul
 from typing import Any, NamedTuple
 
 from hastega_magic.compiler.execute import Execution
+from hastega_magic.compiler.fastpath.direct_result import Stored
 from hastega_magic.compiler.fastpath.extremes import Extreme, extreme_of
 from hastega_magic.compiler.fastpath.guards import Display
 from hastega_magic.compiler.fastpath.reading import Given, Words
 from hastega_magic.compiler.fastpath.slots import DoesNotFit, Slot
+from hastega_magic.compiler.fastpath.storing import Put, storing
 from hastega_magic.compiler.fastpath.tables import Varied
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.python.recover import Recovery
@@ -94,10 +96,12 @@ class ThreadedLoop:
         displays: Sequence[Display],
         length: int,
         most: int = 0,
+        known: Mapping[int, object] = _NOTHING,
     ) -> Ran | None:
         """The statement over so many elements; None where another way has to be taken; what an interrupt raises.
 
-        `most`: the threads that it may take, where that was decided for this run.
+        `most`: the threads that it may take, where that was decided for this run. `known`: by stage number what the
+        loops found that went before.
         """
         variant = self.execution.compiled.first
         if variant != self._variant:
@@ -110,7 +114,7 @@ class ThreadedLoop:
         )
         if program is None or plan is None or not is_brief(plan, program, length, threads):
             return None
-        given = Given(operands, arguments, length, None, _NOTHING, [], alone=False)
+        given = Given(operands, arguments, length, None, known, [], alone=False)
         words = [word for each in sources for word in each.given(given)]
         spread = take(kept, plan, program, self.execution.job.tables, threads)
         try:
@@ -137,7 +141,7 @@ class ThreadedLoop:
         if body is None:
             return
         plan = abi.layout(body.kernel)
-        if isinstance(body.program, Program) and not plan.turns:
+        if isinstance(body.program, Program) and not plan.lasting:
             self._kept = {} if self.execution.job.tables else body.program.kept
             self._plan, self._program = plan, body.program
         self._missed, self._variant = 0, variant  # at last: an interrupt before leaves it to the next run
@@ -160,9 +164,7 @@ def _finish(
 ) -> tuple[Finish, Sequence[int]] | None:
     """How the result is put together, and which partial results it takes the totals of; None for other kinds."""
     if slots_of(output):
-        if output.sink.kind not in ("array", "cumsum") or not isinstance(output.value, Expr):
-            return None
-        return (_typed if loop.bound.site.stages[-1].name == "astype" else _array), ()
+        return _stored(output, loop), ()
     kind, type_ = output.sink.kind, flatten(output.value)[0].type
     (folds,) = folds_of(execution.compiled.fused)
     # Some kinds are common, and need nothing of what a Recovery does for every kind.
@@ -191,8 +193,28 @@ def _finish(
     return reduction, ()
 
 
+def _stored(output: Output, loop: Loop) -> Finish:
+    """Of one number for an element, or of several, of which each has an array."""
+    kind, fn = output.sink.kind, output.sink.fn
+    if isinstance(output.value if fn is None else fn.result, Expr) and kind in ("array", "cumsum"):
+        return _typed if loop.bound.site.stages[-1].name == "astype" else _array
+    return partial(_put, storing(output, loop), 1 if kind == "fold" else None)
+
+
 def _array(result: LoopResult, *_: object) -> object:
     return trim(result.arrays[0], result.packed_length(0))
+
+
+def _put(
+    put: Put, most: int | None, result: LoopResult, operands: Sequence[Any], displays: Sequence[Display]
+) -> object:
+    """The value, made of at most so many places of each array."""
+    lengths = (result.packed_length(slot) for slot in range(len(result.arrays)))
+    arrays = [
+        trim(each, length if most is None else min(length, most))
+        for each, length in zip(result.arrays, lengths, strict=True)
+    ]
+    return put(Stored(arrays, operands, displays))
 
 
 def _typed(result: LoopResult, operands: Sequence[Any], displays: Sequence[Display]) -> object:

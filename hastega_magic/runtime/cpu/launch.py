@@ -222,10 +222,10 @@ class Launch:
         new = any(map(fresh_bytes, self.result.arrays))
         expected = program.pace.expected(blocks, count, new)
         soon = (
-            not plan.turns and expected < threads.SOON
+            not plan.lasting and expected < threads.SOON
         )  # where elements make turns, others may make many more
         began = self.clock()
-        make(Call(program, address, places), blocks, ask_to_stop, tick, short=not plan.turns, soon=soon)
+        make(Call(program, address, places), blocks, ask_to_stop, tick, short=not plan.lasting, soon=soon)
         seconds = self.clock() - began
         if blocks:
             program.pace.note(seconds, blocks, count)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class ThreadedCall(CallWords):
-    """One variant of a loop without turns. Not for two threads at once (`take`)."""
+    """One variant of a loop whose blocks end soon. Not for two threads at once (`take`)."""
 
     def __init__(
         self, plan: abi.Layout, program: Program, tables: Sequence[TableColumn], thread_count: int
@@ -165,7 +165,7 @@ def soon(
     plan = abi.layout(kernel)
     if length <= threads.SMALL_BLOCKS * BLOCK or not is_brief(plan, program, length, thread_count):
         return None
-    if plan.turns or any(not isinstance(column.data, (np.ndarray, range)) for column in columns):
+    if plan.lasting or any(not isinstance(column.data, (np.ndarray, range)) for column in columns):
         return None
     spread = take(program.kept, plan, program, (), thread_count)
     try:

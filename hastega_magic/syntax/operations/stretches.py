@@ -22,7 +22,9 @@ def stretch(graph: Graph, table: Known, lower: Expr, upper: Expr) -> Symbolic:
     (start, before), (end, behind) = _apart(lower), _apart(upper)
     count = behind - before
     if start is not end or not 0 < count <= SHORT:
-        raise NotCompilable(f"a slice of `{table.name}` is taken whose length is no constant, or not 1 to {SHORT}")
+        raise NotCompilable(
+            f"a slice of `{table.name}` is taken whose length is no constant, or not 1 to {SHORT}"
+        )
     first = graph.make("ge", lower, const(0))
     last = graph.make("le", upper, captured_arrays.length(graph, table))
     lower = required(lower, graph.make("and", first, last))
