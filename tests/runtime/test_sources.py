@@ -62,7 +62,7 @@ def test_what_is_not_compiled_has_its_reason(data, words):
         ([np.float16(1)], "elements of type float16 are not compiled"),
         ([np.longdouble(1)], "elements of type longdouble are not compiled"),
         ([np.float16(1), np.int64(2)], "the elements are of these types: float16, int64"),
-        ([np.timedelta64(1)], "elements of type timedelta64 are not compiled"),
+        ([np.timedelta64(1, "s")], "elements of type timedelta64 are not compiled"),
     ],
 )
 def test_an_array_is_proposed_for_those_scalars_that_are_compiled_in_arrays(data, sentence):

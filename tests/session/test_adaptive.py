@@ -73,6 +73,20 @@ def test_the_second_change_and_all_further_ones_compile_nothing(names, name):
     assert compiled() == before
 
 
+@pytest.mark.parametrize("name", ["total", "through"])
+def test_nor_do_they_on_opencl(name):
+    pytest.importorskip("pyopencl")
+    session = Session({}, Options(baseline=False, on="opencl"))
+    session.run_cell(DEFINED)
+    call = session.namespace[name]
+    call(2)
+    call(3)
+    before = compiled()
+    for n in range(4, 9):
+        assert call(n) == EXPECTED[name](n, 3)
+    assert compiled() == before
+
+
 def test_floats(names):
     values = [names["floats"](t) for t in (0.5, 0.25, 1e300, float("inf"), -0.0)]
     assert values[0] == sum(x * 0.5 * 0.5 - 0.5 for x in XS)

@@ -223,7 +223,7 @@ class Repeated:
             self._numbers = numbers_read(*arguments)
             moving = in_a_loop(bound, self._numbers, *arguments)
             self.varying |= {each for each in moving if not (self._narrow and is_item(each))}
-        if not self._forms:  # they were let go of
+        if all(form.prepared is None for form in self._forms):  # let go of, or a device's: none knows numbers
             self.varying |= {where for where, was in before.items() if self._numbers.get(where, was) != was}
         for form in self._forms:
             changed = None if form.prepared is None else form.prepared.changed(bound)
