@@ -205,7 +205,7 @@ def _by_key(elements: ast.expr, node: ast.Call, code: ast.expr, consumer: Consum
     parts.step("map", key.value, ("function", number))
     parts.step(f"arg{consumer.sink}", node.func, text="")
     parts.picks = True
-    return placed(ast.Call(code, [inner], [ast.keyword("key", called)]), node)
+    return placed(ast.Call(code, [inner], [ast.copy_location(ast.keyword("key", called), key)]), node)
 
 
 def _iterates(node: ast.expr) -> bool:
