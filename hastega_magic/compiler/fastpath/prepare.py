@@ -95,7 +95,9 @@ def prepare(
             else threaded_loop(execution, found.slots, found.loop, options, found.arrays)
         )
         if not found.simple:
-            return None if ready is None else Prepared(found, ready, (), options, filename, threaded=wide)
+            # Code for many elements stores them past the cache, into memory that is aligned.
+            few = None if found.large else ready
+            return None if ready is None else Prepared(found, few, (), options, filename, threaded=wide)
         to_list = execution.fused.outputs[0].sink.kind == "to_list"
         listed = ready is not None and to_list and not found.arrays
         decided = DECIDED.get(execution.fused.outputs[0].sink.kind)
