@@ -243,6 +243,8 @@ class CellRun:
         if self.group is not None and self._reads_pending(bound):
             self._flush()
             bound, producer = self._with_value(bound, producer), None
+        if self.options.on != "python":
+            bound = sized(bound)
         extended = self._as_before(bound, producer)
         if not isinstance(extended, Group):
             matched, bound = extended, self.adaptive.look(bound) if extended is None else extended.bound
@@ -319,8 +321,7 @@ class CellRun:
             expression = ast.Expression(ast.copy_location(without, call))
         code = self._compiled(expression, "eval", (item.node, producer is None))
         source, displays = cast("Displayed", (yield from evaluated(code, self.namespace)))
-        bound = changed(bound_of(item.site, source, displays), target=item.target)
-        return bound if self.options.on == "python" else sized(bound)
+        return changed(bound_of(item.site, source, displays), target=item.target)
 
     @carried()
     def _flush(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from hastega_magic.ir.expr import Expr, is_const, postorder
-from hastega_magic.ir.loop import iteration, operands, uniform
+from hastega_magic.ir.loop import Iteration, iteration, operands, uniform
 
 _FEW = 256
 """Turns of an element that take so little time, even for 65 536 elements, that an interrupt can wait."""
@@ -56,8 +56,11 @@ def end_soon(roots: Iterable[Expr]) -> bool:
 
 
 def _all_turns(loop: Expr) -> int:
-    """The turns of a loop and of those inside it for one element; more than a few where that is not known."""
-    made = turns_made(loop)
+    """The turns of a loop and of those inside it for one element; more than a few where that is not known.
+
+    Of an edited kernel the process that tries it knows that there are loops, not which.
+    """
+    made = turns_made(loop) if isinstance(loop.value, Iteration) else None
     if made is None or made > _FEW:
         return _FEW + 1
     inside = (node for node in postorder(iteration(loop).roots()) if node.op == "turns")

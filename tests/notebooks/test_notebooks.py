@@ -154,7 +154,7 @@ FAILING = {
     "pictures": ["IndexError: index 64 is out of bounds"],
     "prototype": [
         "KernelError: LLVM says: expected instruction opcode",
-        "KernelError: a call of `@exit`",
+        "KernelError: a kernel may not have a call of `@exit`",
         "KernelError: the process that tried the edited kernel crashed",
     ],
 }
