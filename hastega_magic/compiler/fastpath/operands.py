@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import array
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -116,7 +116,7 @@ def _picked(source: Any, number: int) -> Any:
     """The element of this number, as iterating over the source gives it."""
     if type(source) in _SOURCES or type(source) is np.ndarray:
         return source[number]
-    return next(itertools.islice(source, number, None))
+    return next(itertools.islice(cast("Iterable[object]", source), number, None))
 
 
 def _started(start: Any, total: Any) -> Any:

@@ -6,6 +6,8 @@ these would happen is Python's.
 
 from __future__ import annotations
 
+from typing import cast
+
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, const, is_const
 from hastega_magic.syntax.values import captured_arrays
@@ -27,7 +29,7 @@ def stretch(graph: Graph, table: Known, lower: Expr, upper: Expr) -> Symbolic:
         )
     first = graph.make("ge", lower, const(0))
     last = graph.make("le", upper, captured_arrays.length(graph, table))
-    lower = required(lower, graph.make("and", first, last))
+    lower = cast(Expr, required(lower, graph.make("and", first, last)))
     places = [graph.make("add", lower, const(each)) if each else lower for each in range(count)]
     items = tuple(captured_arrays.element(graph, table, place) for place in places)
     return graph.store.new(items, table.name) if type(table.value) is list else items
@@ -39,12 +41,16 @@ def _apart(bound: Expr) -> tuple[Expr | None, int]:
     while bound.op in ("add", "sub"):
         left, right = bound.args
         if is_const(right):
-            bound, constant = left, constant + (right.value if bound.op == "add" else -right.value)
+            bound, constant = left, constant + (_number(right) if bound.op == "add" else -_number(right))
         elif bound.op == "add" and is_const(left):
-            bound, constant = right, constant + left.value
+            bound, constant = right, constant + _number(left)
         else:
             break
-    return (None, constant + bound.value) if is_const(bound) else (bound, constant)
+    return (None, constant + _number(bound)) if is_const(bound) else (bound, constant)
+
+
+def _number(node: Expr) -> int:
+    return cast(int, node.value)
 
 
 __all__ = ["stretch"]

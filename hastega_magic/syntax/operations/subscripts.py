@@ -66,15 +66,17 @@ def _is_record(value: Symbolic) -> bool:
 
 def _slice(frame: Frame, value: Symbolic, index: ast.Slice, by_name: bool) -> Symbolic:
     """A part of a tuple or list, by constants; what is left out was evaluated all the same."""
-    parts = [part and frame.evaluate(part) for part in (index.lower, index.upper, index.step)]
+    bounds = index.lower, index.upper, index.step
+    parts = [None if each is None else frame.evaluate(each) for each in bounds]
     lower, upper, step = parts
     captured = isinstance(value, Known) and type(value.value) in (list, tuple)
-    if captured and lower and upper and not step and not (_is_const_index(lower) and _is_const_index(upper)):
+    constant = all(each is None or _is_const_index(each) for each in parts)
+    if captured and not constant and lower is not None and upper is not None and step is None:
         found = stretch(frame.graph, cast(Known, value), number(lower), number(upper))
         if by_name:
             frame.graph.read_by_item(cast(Known, value).value)
         return found
-    where = slice(*(part and _constant_index(frame, part) for part in parts))
+    where = slice(*(None if each is None else _constant_index(frame, each) for each in parts))
     held, items = listed(value), items_in(value)
     if held is not None:
         return frame.graph.store.new(held.items[where], cast(Known, value).name)
