@@ -144,18 +144,17 @@ class Hooks:
 
     def worth(self, number: int, *given: object) -> bool:
         """Whether ordinary code is worth trying over what it is given; if not, Python runs it where it stands."""
-        calls: Any = self._calls() or self._now()  # nested code comes here for each outer element
-        return calls.pipelines[number].worth(given)
+        return self._ordinary(number).worth(given)
 
     def laid(self, number: int, *given: object) -> bool:
         """The same, and lay down what it is given, to be taken next."""
-        calls: Any = self._calls() or self._now()
-        found: bool = calls.pipelines[number].worth(given)
+        found = self._ordinary(number).worth(given)
         lay(given)
         return found
 
     def _ordinary(self, number: int) -> OrdinaryCode:
-        return cast(OrdinaryCode, self._now().pipelines[number])
+        calls: Any = self._calls() or self._now()  # nested code comes here for each outer element
+        return calls.pipelines[number]
 
     boxed = staticmethod(boxed)
     taken = staticmethod(taken)

@@ -60,7 +60,8 @@ def calls_of(stages: Sequence[BoundStage]) -> list[StageCall]:
     return [(stage.site.name, stage.callee, stage.args, stage.kwargs) for stage in stages]  # pyright: ignore[reportReturnType]
 
 
-_SIZED = frozenset({"take", "drop", "step", "window", "chunk"})
+NUMBERED = frozenset({"take", "drop", "step", "window", "chunk"})
+"""Stages that are given a number of elements."""
 
 
 def sized(bound: Bound) -> Bound:
@@ -73,7 +74,7 @@ def sized(bound: Bound) -> Bound:
         if stage.callee is not None or not stage.site.known or stage.site.name == "tap":
             break
         given: Any = (*stage.args, *stage.kwargs.values())
-        if stage.site.name not in _SIZED or len(given) != 1 or isinstance(given[0], (int, np.generic)):
+        if stage.site.name not in NUMBERED or len(given) != 1 or isinstance(given[0], (int, np.generic)):
             continue
         try:
             size = operator.index(given[0])

@@ -107,3 +107,13 @@ def test_other_lists_of_ordinary_code_are_given_to_the_same_loop(function, monke
         given = [random.Random(seed).randrange(-99, 99) for _ in range(900)]
         assert decorated(given) == function(given)
     assert len(compiled) == 1
+
+
+def test_lists_of_other_lengths_are_looked_at_anew():
+    def stretches(xs, n):
+        return [sum(xs[i : i + 5]) for i in range(n)]
+
+    decorated = hastega(stretches, on="simd")
+    for length in (1000, 2000, 500, 902, 904, 905, 10, 0, 1000):
+        given = [R.randrange(100) for _ in range(length)]
+        assert decorated(given, 900) == stretches(given, 900)

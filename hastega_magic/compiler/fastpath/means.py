@@ -19,7 +19,7 @@ from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.records import changed, dataclass
 from hastega_magic.trace import Trace
 
-SPREADS = frozenset({"var", "std"})
+_SPREADS = frozenset({"var", "std"})
 """Stages that need a mean."""
 
 
@@ -36,7 +36,7 @@ def means_of(
     bound: Bound, workspace: Workspace, options: Options, guards: RunGuards
 ) -> tuple[Mean, ...] | None:
     """The loops that found the means of a run, made ready; None where a loop of another kind went before, too."""
-    if bound.stages[-1].site.name not in SPREADS:
+    if bound.stages[-1].site.name not in _SPREADS:
         return None
     numbers = {number.key: number for number in guards.numbers}
     owned = owners_of(sources(bound), workspace)
@@ -46,7 +46,7 @@ def means_of(
         loop, _, probe = build_loop(bound, bound.source, bound.stages, workspace, None, known)
         if probe is None:
             return tuple(found)
-        if loop is None or bound.stages[probe.number].site.name not in SPREADS:
+        if loop is None or bound.stages[probe.number].site.name not in _SPREADS:
             break
         execution = run_loops([loop], workspace, options, Trace())
         view = changed(loop, built=changed(loop.built, view=probe.view))

@@ -24,7 +24,9 @@ from hastega_magic.types import Complex, Either
 if TYPE_CHECKING:
     from hastega_magic.passes.guard import Variant
 
-Put = Callable[[DirectResult | Stored], object]
+_Left = DirectResult | Stored
+
+Put = Callable[[_Left], object]
 """From the stored elements to the value; DoesNotFit where another way has to find that."""
 
 
@@ -58,7 +60,7 @@ def _is_tuple_of_numbers(value: Value) -> bool:
     return all(isinstance(part, Expr) for part in value)
 
 
-def _array(left: DirectResult | Stored) -> object:
+def _array(left: _Left) -> object:
     return left.arrays[0]
 
 
@@ -66,26 +68,26 @@ def _records(made: Value) -> Put:
     """An array of elements of several numbers."""
     dtype = dtype_of(structure(made))
 
-    def gathered(left: DirectResult | Stored) -> object:
+    def gathered(left: _Left) -> object:
         records = in_one(left.arrays)
         return nested(made, iter(left.arrays)) if records is None else records.view(dtype)
 
     return gathered
 
 
-def _listed(left: DirectResult | Stored) -> object:
+def _listed(left: _Left) -> object:
     return listed(left.arrays[0])
 
 
-def _tuples(left: DirectResult | Stored) -> object:
+def _tuples(left: _Left) -> object:
     return list(zip(*map(listed, left.arrays), strict=True))
 
 
-def _first(left: DirectResult | Stored) -> object:
+def _first(left: _Left) -> object:
     return item(_only(left.arrays[0]))
 
 
-def _with_tail(output: Output, loop: Loop, bodies: Sequence[Variant], left: DirectResult | Stored) -> object:
+def _with_tail(output: Output, loop: Loop, bodies: Sequence[Variant], left: _Left) -> object:
     """The same, unless the last, shorter chunk may need an integer beyond 64 bits, of which the usual way tells."""
     now = changed(loop, source=left.operands[0], built=changed(loop.built, view=left.view, tail=left.tail))
     if left.tail and not is_safe(now, bodies):
@@ -93,7 +95,7 @@ def _with_tail(output: Output, loop: Loop, bodies: Sequence[Variant], left: Dire
     return _assembled(output, loop, left)
 
 
-def _assembled(output: Output, loop: Loop, left: DirectResult | Stored) -> object:
+def _assembled(output: Output, loop: Loop, left: _Left) -> object:
     """As of any number of elements."""
     pairs = zip(loop.bound.site.stages, left.displays, strict=True)
     stages = tuple(BoundStage(site, callee, args, kwargs) for site, (callee, args, kwargs) in pairs)

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from hastega_magic.compiler.fastpath.guards import BESIDE
 from hastega_magic.compiler.fastpath.slots import DoesNotFit
-from hastega_magic.compiler.statement import Bound
+from hastega_magic.compiler.statement import NUMBERED, Bound
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.closures.captured import Free
 from hastega_magic.syntax.closures.contained import Where
@@ -22,7 +22,6 @@ from hastega_magic.syntax.loops.loop import BoundStage, View
 _PLACED = frozenset(
     {"take", "drop", "step", "reverse", "window", "chunk", "take_while", "drop_while", "first", "last"}
 )
-_NUMBERED = frozenset({"take", "drop", "step", "window", "chunk"})
 
 
 @dataclass(frozen=True)
@@ -145,7 +144,7 @@ def view_rule(
             steps.append(_Step(name, number, asked=True))
         elif name in _PLACED:
             first = next(iter((*stage.args, *stage.kwargs.values())), None)
-            given = cast(Any, first).__index__() if name in _NUMBERED else 0
+            given = cast(Any, first).__index__() if name in NUMBERED else 0
             read, least = reads.get(size_of(stage.site)), SIZED.get(name, 0)
             steps.append(_Step(name, number, given, asked=number in asked, read=read, least=least))
     return ViewRule(tuple(steps))

@@ -10,8 +10,8 @@ from functools import lru_cache
 from opcode import opmap
 from types import CodeType
 
-_BY_HALF = frozenset({opmap["LOAD_GLOBAL"]})
-"""Instructions whose argument is twice the number of a name; the last bit says how it is called."""
+_LOAD_GLOBAL = opmap["LOAD_GLOBAL"]
+"""Its argument is twice the number of a name; the last bit says how it is called."""
 
 _BY_NUMBER = frozenset(opmap[each] for each in ("LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS") if each in opmap)
 _EXTENDED = opmap["EXTENDED_ARG"]
@@ -35,7 +35,7 @@ def global_names(code: CodeType) -> tuple[str, ...]:
     units, higher = code.co_code if code.co_names else b"", 0
     for operation, low in zip(units[::2], units[1::2], strict=True):
         argument = higher | low
-        if operation in _BY_HALF:
+        if operation == _LOAD_GLOBAL:
             found.add(argument >> 1)
         elif operation in _BY_NUMBER:
             found.add(argument)
