@@ -11,18 +11,20 @@ import signal
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 from at_once import same_at_once
 from hypothesis import settings
+from pocl_headers import program_of
 
 from hastega_magic.compiler.loops import clear_cache
 from hastega_magic.interval import BIT, INT64, TOP, Interval, point
 from hastega_magic.ir.expr import Expr, const, make
 from hastega_magic.ops import OPS
-from hastega_magic.runtime import cpu
+from hastega_magic.runtime import cpu, opencl
 from hastega_magic.types import BOOL, INT
 
 # Tests are of compiled code, also over few elements, unless they say otherwise; processes that they start inherit this.
@@ -71,6 +73,14 @@ def _images() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cpu, "image_of", image_of)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _short_headers() -> Iterator[None]:
+    """PoCL reads a megabyte of declarations in front of each program, longer than it then compiles it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(opencl, "program_of", partial(program_of, opencl.program_of))
         yield
 
 

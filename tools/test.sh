@@ -74,17 +74,18 @@ if [ "$what" = all ]; then
 fi
 
 # Several files at a time, and one more than there are cores, up to three: most tests compile, on one thread, and some wait
-# for a kernel. A crash then ends one worker only.
+# for a kernel. A crash then ends one worker only, for good: where another took its file again, it could wait forever.
 workers=$(($(nproc 2>/dev/null || echo 1) + 1))
 workers=$((workers < 3 ? workers : 3))
 pytest="$bin/python -m pytest -q"
+spread="--numprocesses=$workers --dist=loadfile --max-worker-restart=0"
 if [ "$some" ]; then
-    step 'tests (pytest)' $pytest --numprocesses=$workers --dist=loadfile "$@"
+    step 'tests (pytest)' $pytest $spread "$@"
 else
     ended collected >/dev/null || true # what is wrong is told by the tests
     # Those that wait for a browser most of the time have a process of their own.
     beside browser $pytest tests/browser "$@"
-    step 'tests (pytest)' $pytest --ignore=tests/browser --numprocesses=$workers --dist=loadfile "$@"
+    step 'tests (pytest)' $pytest --ignore=tests/browser $spread "$@"
     step 'browser tests (pytest)' ended browser
 fi
 step 'types (pyright, strict)' ended types

@@ -225,6 +225,12 @@ def select(spec: str, there: Sequence[DeviceInfo]) -> DeviceInfo:
     return matching[0]
 
 
+def program_of(context: Any, text: str, options: list[str]) -> Any:
+    """The program that the context's own compiler makes of OpenCL C; raises what pyopencl does."""
+    with warnings.catch_warnings(action="ignore"):  # what a compiler says is no fault
+        return _opencl().Program(context, text).build(options=options)
+
+
 class Device:
     """A device with its context; what is built and allocated there is kept until it fails."""
 
@@ -280,15 +286,11 @@ class Device:
         with self.lock:
             key = (text, contract)
             if key not in self._programs:
-                cl = _opencl()
-
-                def build() -> Any:
-                    with warnings.catch_warnings(action="ignore"):  # what a compiler says is no fault
-                        return cl.Program(self.context, text).build(options=self.options(contract))
-
                 try:  # warnings would stay ignored where Ctrl-C comes as that ends
-                    self._programs[key] = put_off(lambda: held_back(build))
-                except cl.Error as error:
+                    self._programs[key] = put_off(
+                        lambda: held_back(lambda: program_of(self.context, text, self.options(contract)))
+                    )
+                except _opencl().Error as error:
                     from hastega_magic.runtime.opencl.build_log import compilers_words
 
                     sentence = f"the OpenCL compiler of {self.info.name} refused the kernel"
