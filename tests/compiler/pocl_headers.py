@@ -27,7 +27,8 @@ Parts = list[tuple[str, str]]
 
 def program_of(whole: Callable[..., Any], context: Any, text: str, options: list[str]) -> Any:
     """What `whole` makes of the program, sooner where the context is PoCL's and its header is found."""
-    folder = _folder() if context.devices[0].platform.name == "Portable Computing Language" else None
+    platforms = {each.platform.name for each in getattr(context, "devices", ())}
+    folder = _folder() if platforms == {"Portable Computing Language"} else None
     if folder is None:
         return whole(context, text, options)
     return whole(context, _shortened(folder, text), [*options, f"-D{_GUARD}", "-I", str(folder)])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import operator
 from typing import Any
 
 import numpy as np
 import pytest
+from battery import some
 
 from hastega_magic.session import Options, Session
 
@@ -31,9 +33,10 @@ def same(found: Any, expected: Any) -> bool:
 
 @pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
 @pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning")
-@pytest.mark.parametrize("power", POWERS)
-@pytest.mark.parametrize("dtype", [None, "float64", "float32"])
-@pytest.mark.parametrize("on", ["simd", "opencl", "numpy"])
+@pytest.mark.parametrize(
+    ("on", "dtype", "power"),
+    some(itertools.product(["simd", "opencl", "numpy"], [None, "float64", "float32"], POWERS), every=2),
+)
 def test_they_are_numpys_and_pythons(on: str, dtype: str | None, power: str) -> None:
     names: dict[str, Any] = {"np": np, "math": math, "operator": operator, "half": 0.5}
     function = eval(f"lambda x: {power}", names)

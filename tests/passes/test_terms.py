@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import warnings
 
 import numpy as np
 import pytest
+from battery import some
 from outcomes import value_on
 
 from hastega_magic.compiler.options import Options
@@ -46,8 +48,12 @@ def test_a_reduction_of_terms(function, init):
         assert value_on(cell, "simd", NAMES) == python_value(cell)
 
 
-@pytest.mark.parametrize("on", ["simd", "parallel", "numpy", "opencl"])
-@pytest.mark.parametrize("function", [function for function, _ in REDUCTIONS])
+@pytest.mark.parametrize(
+    ("function", "on"),
+    some(
+        itertools.product([each for each, _ in REDUCTIONS], ["simd", "parallel", "numpy", "opencl"]), every=2
+    ),
+)
 def test_a_reduction_of_terms_from_the_second_element_on(function, on):
     if on == "opencl":
         pytest.importorskip("pyopencl")

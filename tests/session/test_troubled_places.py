@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
 import pytest
+from battery import some
 
 from hastega_magic.compiler.driver import Driver
 from hastega_magic.session import Options, Session
@@ -40,11 +42,12 @@ def began(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     return seen
 
 
-@pytest.mark.parametrize("behind", BEHIND)
-@pytest.mark.parametrize("before", BEFORE)
-@pytest.mark.parametrize("make", [list, tuple, np.array])
-def test_all_turns_are_as_the_first_one(before: str, behind: str, make: Any, same: Any) -> None:
-    turns = [make(LISTS[each]) for each in ORDER]
+@pytest.mark.parametrize(
+    ("before", "behind", "make"),
+    some(itertools.product(BEFORE, BEHIND, ["list", "tuple", "np.array"]), every=2),
+)
+def test_all_turns_are_as_the_first_one(before: str, behind: str, make: str, same: Any) -> None:
+    turns = [eval(make)(LISTS[each]) for each in ORDER]
     body = f"xs |> {before} |> {behind}"
     found = outcomes(body, turns, "loop", "simd")
     for number, turn in enumerate(turns):

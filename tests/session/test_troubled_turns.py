@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import math
 import warnings
 import weakref
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from battery import some
 
 from hastega_magic.compiler.fastpath.prepared import Prepared
 from hastega_magic.errors import IntegerOverflowWarning
@@ -71,9 +73,10 @@ def plain(value: Any) -> Any:
     return (str(value.dtype), value.tolist()) if isinstance(value, np.ndarray) else value
 
 
-@pytest.mark.parametrize("on", ["auto", "parallel", "simd"])
-@pytest.mark.parametrize("where", ["loop", "function"])
-@pytest.mark.parametrize("kind", SOURCES)
+@pytest.mark.parametrize(
+    ("kind", "where", "on"),
+    some(itertools.product(SOURCES, ["loop", "function"], ["auto", "parallel", "simd"]), every=2),
+)
 def test_all_turns_are_as_the_first_one(
     monkeypatch: pytest.MonkeyPatch, launched: list[bool], where: str, kind: str, on: str, same: Any
 ) -> None:
