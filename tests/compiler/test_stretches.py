@@ -1,5 +1,6 @@
 """Slices of captured lists and tuples from a number on: `sum(xs[i:i + 5])`; Python cuts them off at the ends."""
 
+import itertools
 import random
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 
 from hastega_magic import hastega
 from hastega_magic.compiler.fastpath.ordinary import OrdinaryCode
-from tests.compiler.battery import assert_interpreted, assert_like_python
+from tests.compiler.battery import assert_interpreted, assert_like_python, run, some
 
 R = random.Random(5)
 LISTS = {
@@ -65,18 +66,53 @@ def test_cut_off(name, held):
     assert_like_python(f"range({count}) |> map(lambda i: {expression})", {"t": LISTS[held]}, quiet=True)
 
 
+BOUNDS = (
+    "i:i + 5", "i:", ":i", "i:2 * i", "i:i", "i + 2:i", "i:i - 1", "i:i + 80", "i > 2:(i > 2) + 2", "i - 3:i + 3",
+    "-i:", ":-i", "-i:-2", "max(0, i - 2):i + 3", "i:len(t)", "i * 2**60:", ":i * i * i - 9",
+)  # fmt: skip
+GONE_THROUGH = (
+    "len(t[{}])", "sum(t[{}])", "max(t[{}], default=-1)", "min(t[{}], default=0)", "any(t[{}])", "all(t[{}])",
+    "sum(v * v for v in t[{}] if v > 0)", "sum(k * v for k, v in enumerate(t[{}]))",
+    "sum(a - b for a, b in zip(t[{}], t[i:]))", "sum(k * v for k, v in enumerate(reversed(t[{}])))", "last(t[{}])",
+)  # fmt: skip
+HELD = {**LISTS, "an array": np.array(LISTS["floats"]), "narrow": np.array([3, -4, 5, 6], np.int8)}
+FUNCTIONS = """
+def last(items):
+    found = -5
+    for found in items:
+        if found == 77:
+            break
+    else:
+        found += 1
+    return found
+"""
+
+
+@pytest.mark.parametrize(
+    ("through", "bounds", "held", "on"),
+    some(itertools.product(GONE_THROUGH, BOUNDS, HELD, ["parallel", "simd", "opencl"]), every=40),
+)
+def test_what_is_gone_through_may_have_any_length(through, bounds, held, on):
+    if "narrow" in held and "last" in through:
+        pytest.skip("an int8 or an int, by what the elements are")
+    text = f"range(75) |> map(lambda i: {through.format(bounds)}) |> to_list"
+    names = {"t": HELD[held]}
+    exec(FUNCTIONS, names)
+    assert_like_python(text, names, on=on, quiet=True)
+
+
+@pytest.mark.parametrize(("through", "bounds"), some(itertools.product(GONE_THROUGH[:8], BOUNDS), every=6))
+def test_none_of_these_is_pythons(through, bounds):
+    ran = run(f"range(60) |> map(lambda i: {through.format(bounds)}) |> to_list", {"t": LISTS["ints"]})
+    assert [each["barriers"] for each in ran.report["pipelines"]] == [[]]
+
+
 @pytest.mark.parametrize(
     "expression",
     [
-        "len(t[i:])",
-        "len(t[:i])",
-        "len(t[i:2 * i])",
-        "len(t[i:i])",
-        "len(t[i + 2:i])",
-        "len(t[i:i + 80])",
         "len(t[i:i + 4:2])",
         "len(t[i / 2:i / 2 + 1])",
-        "len(t[i > 2:(i > 2) + 2])",
+        "sum(sorted(t[:i]))",
         "a[i:i + 2].sum()",
         "len(a[i:i + 2] * 2)",
     ],
@@ -87,6 +123,14 @@ def test_others_are_pythons(expression):
     assert ran.error is not None or ran.report["pipelines"][0]["barriers"]
 
 
+def cut_off(xs):
+    return [sum(xs[i : i + 5]) / len(xs[i : i + 5]) for i in range(len(xs))]
+
+
+def before(xs):
+    return [sum(xs[max(0, i - 20) : i]) for i in range(len(xs))]
+
+
 def moving(xs):
     return [sum(xs[i : i + 5]) / 5 for i in range(len(xs) - 4)]
 
@@ -95,7 +139,7 @@ def best(xs, n=3):
     return max(range(len(xs) - n), key=lambda i: sum(xs[i : i + n]))
 
 
-@pytest.mark.parametrize("function", [moving, best])
+@pytest.mark.parametrize("function", [moving, best, cut_off, before])
 def test_other_lists_of_ordinary_code_are_given_to_the_same_loop(function, monkeypatch):
     compiled = []
     original = OrdinaryCode._compile

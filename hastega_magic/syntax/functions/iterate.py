@@ -19,6 +19,7 @@ from hastega_magic.syntax.functions.expressions import Frame
 from hastega_magic.syntax.operations.applying import apply
 from hastega_magic.syntax.operations.lists import listed
 from hastega_magic.syntax.operations.mappings import mapping
+from hastega_magic.syntax.operations.stretches import FEW, cut, is_cut
 from hastega_magic.syntax.reading.functions import described
 from hastega_magic.syntax.values import captured_arrays
 from hastega_magic.syntax.values.dimensions import whole
@@ -26,9 +27,6 @@ from hastega_magic.syntax.values.graph import Graph
 from hastega_magic.syntax.values.neighbours import Neighbours
 from hastega_magic.syntax.values.values import TRUE, Known, Range, Symbolic, members, number
 from hastega_magic.types import BOOL, INT, Composite
-
-FEW = 8
-"""Turns of a loop over a range that are written out; more become a loop in the kernel."""
 
 MANY = 64
 """Items of a tuple, which need not be numbers, that are written out."""
@@ -53,6 +51,8 @@ class Items:
     parts: tuple[Items, ...] = ()
     some: bool = False
     """Whether there is an item, whatever the ends are."""
+    most: int | None = None
+    """How many items there are at the most, where these few turns are to be written out."""
 
     @property
     def ends(self) -> Iterator[Expr]:
@@ -101,13 +101,19 @@ def items_of(frame: Frame, iterable: ast.expr) -> Items:
 
 
 def _items(frame: Frame, iterable: ast.expr) -> Items:
+    if is_cut(frame, iterable):
+        part = cut(frame, cast(ast.Subscript, iterable))
+        return Items(None, part.start, part.stop, 1, lambda at: part.item(frame.graph, at), most=part.most)
     if isinstance(iterable, ast.Call):
         function = frame.peek(iterable)
         made = _ITERATORS.get(id(function.value)) if isinstance(function, Known) else None
         if made is not None and not any(isinstance(arg, ast.Starred) for arg in iterable.args):
             named = {keyword.arg: keyword.value for keyword in iterable.keywords}
             return made(frame, iterable.args, named)
-    value = frame.evaluate(iterable)
+    return _items_in(frame, frame.evaluate(iterable))
+
+
+def _items_in(frame: Frame, value: Symbolic) -> Items:
     frame.graph.keep(value)
     if isinstance(value, Composite):
         raise NotCompilable("a loop over a number: Python raises TypeError")
@@ -226,7 +232,7 @@ def _numbered(frame: Frame, args: Sequence[ast.expr], named: dict[str | None, as
     def numbered(place: Expr) -> Symbolic:
         return (place if is_const(start, 0) else graph.make("add", start, place), item(place))
 
-    return Items(None, const(0), length, 1, numbered, (items,))
+    return Items(None, const(0), length, 1, numbered, (items,), most=items.most)
 
 
 def _zipped(frame: Frame, args: Sequence[ast.expr], named: dict[str | None, ast.expr]) -> Items:
@@ -238,15 +244,20 @@ def _zipped(frame: Frame, args: Sequence[ast.expr], named: dict[str | None, ast.
     if len(short) == len(parts):
         _check_lengths(map(len, short), strict)
         return Items(tuple(zip(*short, strict=False)))
-    if any(part.known is not None for part in parts):
+    few = [len(part.known) if part.known is not None else part.most for part in parts]
+    most = min((each for each in few if each is not None), default=None)
+    if any(part.known is not None for part in parts) and (most is None or most > FEW):
         raise NotCompilable(
-            "a tuple and a loop of unknown length are zipped: an array in its place is compiled"
+            f"a tuple of more than {FEW} items is zipped with a loop of unknown length: an array's is compiled"
         )
     pairs = [_from_zero(frame.graph, part) for part in parts]
     _check_lengths((length for length, _ in pairs), strict)
     length = functools.reduce(lambda a, b: frame.graph.make("min", a, b), [length for length, _ in pairs])
-    together = tuple(parts)
-    return Items(None, const(0), length, 1, lambda place: tuple(item(place) for _, item in pairs), together)
+
+    def items(place: Expr) -> Symbolic:
+        return tuple(item(place) for _, item in pairs)
+
+    return Items(None, const(0), length, 1, items, tuple(parts), most=most)
 
 
 def _is_strict(named: dict[str | None, ast.expr]) -> bool:
@@ -276,13 +287,15 @@ def _reversed(frame: Frame, args: Sequence[ast.expr], named: dict[str | None, as
     if abs(items.step) == 1:
         one = const(items.step)
         first, behind = graph.make("sub", items.stop, one), graph.make("sub", items.start, one)
-        return Items(None, first, behind, -items.step, items.item, (items,))
+        return Items(None, first, behind, -items.step, items.item, (items,), most=items.most)
     length, item = _from_zero(graph, items)
-    return Items(None, graph.make("sub", length, const(1)), const(-1), -1, item, (items,))
+    return Items(None, graph.make("sub", length, const(1)), const(-1), -1, item, (items,), most=items.most)
 
 
 def _from_zero(graph: Graph, items: Items) -> tuple[Expr, Callable[[Expr], Symbolic]]:
     """How many items there are, and the item of a number that counts from zero."""
+    if (known := items.known) is not None:  # beside others, and written out: its places are constants
+        return const(len(known)), lambda place: known[cast(int, place.value)]
     length = range_length(graph, Range(items.start, items.stop, items.step))
     if is_const(items.start, 0) and items.step == 1:
         return length, items.item
@@ -311,9 +324,12 @@ def _mapped(frame: Frame, args: Sequence[ast.expr], named: dict[str | None, ast.
     if items.known is not None:
         return Items(tuple(map(applied, items.known)))
     given = items.item
-    return Items(
-        None, items.start, items.stop, items.step, lambda place: applied(given(place)), (items,), items.some
-    )
+
+    def called(place: Expr) -> Symbolic:
+        return applied(given(place))
+
+    ends = items.start, items.stop, items.step
+    return Items(None, *ends, called, (items,), items.some, items.most)
 
 
 _ITERATORS: dict[int, Callable[[Frame, Sequence[ast.expr], dict[str | None, ast.expr]], Items]] = {

@@ -85,14 +85,15 @@ class Turns:
         graph, frame = self.flow.frame.graph, self.flow.frame
         place, last = None if self.items is None else self.items.start, None
         exits, entered, reaching, reason = Exits(), TRUE, TRUE, NotCompilable("")
-        written = 0
-        while written < _WRITTEN_OUT:
+        written, most = 0, None if self.items is None else self.items.most
+        while written < (_WRITTEN_OUT if most is None else most):
             before, effects, began = dict(frame.names), len(graph.effects), graph.store.clock
             try:
-                with graph.under(entered):
-                    left = self._attempt(place, last)
-                # What follows is for those, too, that made no turn or were done with it before.
-                return self._behind(*left, exits, reaching)
+                if most is None:
+                    with graph.under(entered):
+                        left = self._attempt(place, last)
+                    # What follows is for those, too, that made no turn or were done with it before.
+                    return self._behind(*left, exits, reaching)
             except (OtherTypes, ReadTooEarly, MixedTypes) as error:
                 reason = NotCompilable(str(error)) if isinstance(error, OtherTypes) else error
                 frame.names = dict(before)
@@ -102,7 +103,7 @@ class Turns:
                 with graph.under(first):
                     falls = self.flow.turn(self.statement, self.item(place), exits)
             fills = first is TRUE and bool(graph.store.changed_since(began)) and self.flow.has_room(1)
-            written += not fills
+            written += most is not None or not fills
             reaching = choice(entered, choice(first, falls, TRUE), reaching)
             entered = both(entered, both(first, falls))
             if first is not TRUE:
@@ -111,6 +112,8 @@ class Turns:
                 return self._behind(FALSE, FALSE, False, exits, reaching)
             if place is not None and self.items is not None:
                 place, last = self.items.after(place), place
+        if most is not None:
+            return self._behind(FALSE, FALSE, False, exits, reaching)
         raise reason
 
     def item(self, place: Expr | None) -> Symbolic | None:

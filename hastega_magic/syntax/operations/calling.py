@@ -17,6 +17,7 @@ from hastega_magic.syntax.operations import applying, complex_numbers, lists, ma
 from hastega_magic.syntax.operations.calls import call, check
 from hastega_magic.syntax.operations.generators import consumed, uses_up
 from hastega_magic.syntax.operations.number_functions import METHODS
+from hastega_magic.syntax.operations.stretches import cut, is_cut
 from hastega_magic.syntax.values.dimensions import ATTRIBUTES, attribute_of_array
 from hastega_magic.syntax.values.graph import NUMPY_NUMBER
 from hastega_magic.syntax.values.values import Known, Nested, Record, Symbolic, known, known_item, number
@@ -77,6 +78,9 @@ def called(frame: Frame, node: ast.Call) -> Symbolic:
         return applying.reduced(frame, node)
     if isinstance(function, Known) and function.value is builtins.ord and len(node.args) == 1:
         return _ord(node.args[0])
+    is_len = isinstance(function, Known) and function.value is builtins.len
+    if is_len and len(node.args) == 1 and is_cut(frame, node.args[0]):
+        return cut(frame, cast(ast.Subscript, node.args[0])).length(frame.graph)
     if isinstance(function, Known) and (read := _read_text(function, node)) is not None:
         return read
     if isinstance(function, Known) and (found := consumed(frame, function.value, node)) is not None:

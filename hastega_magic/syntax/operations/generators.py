@@ -22,6 +22,7 @@ from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Value, const
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.operations.lists import ITERABLES
+from hastega_magic.syntax.operations.stretches import is_cut
 from hastega_magic.syntax.operations.sums import COMPENSATED, added, product, totalled
 from hastega_magic.syntax.reading.trees import parsed
 from hastega_magic.syntax.values.dimensions import Part
@@ -146,6 +147,8 @@ def _goes_through(frame: Frame, node: ast.expr) -> bool:
         value = frame.peek(node)
         return isinstance(value, Known) and isinstance(value.value, Part)
     if isinstance(node, ast.Subscript):
+        if is_cut(frame, node):
+            return True
         if not _goes_through(frame, node.value):
             return False
         value = frame.peek(node.value)

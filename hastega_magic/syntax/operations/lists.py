@@ -87,7 +87,8 @@ def every(frame: Frame, node: ast.expr) -> tuple[Symbolic, ...]:
         items_of,  # which evaluates expressions with this module
     )
 
-    items = items_of(frame, node)
+    with frame.graph.whole_slices():
+        items = items_of(frame, node)
     if items.known is not None:
         return items.known
     if not items.certain or len(items.range) > SHORT:

@@ -1,19 +1,109 @@
-"""Slices of captured lists and tuples from a number on, whose length is a constant: `xs[i - 1:i + 2]` has three items.
+"""Slices of captured lists and tuples from a number on: `xs[i - 1:i + 2]`.
 
-Python cuts a slice off at the ends of the list, and counts negative bounds from its end. An element for which one of
-these would happen is Python's.
+Python cuts a slice off at the ends of the list, and counts negative bounds from its end. What is gone through once, as
+by `sum(xs[i:i + 5])`, may have any length (`Cut`). Of others the length has to be a constant (`stretch`), and an
+element for which Python would cut is Python's.
 """
 
 from __future__ import annotations
 
-from typing import cast
+import ast
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
 
 from hastega_magic.errors import NotCompilable
-from hastega_magic.ir.expr import Expr, const, is_const
+from hastega_magic.ir.expr import Expr, const, convert, is_const, make
+from hastega_magic.records import dataclass
 from hastega_magic.syntax.values import captured_arrays
 from hastega_magic.syntax.values.graph import Graph
-from hastega_magic.syntax.values.values import SHORT, Known, Symbolic, required
-from hastega_magic.types import BOOL
+from hastega_magic.syntax.values.values import SHORT, Known, Symbolic, number, required
+from hastega_magic.types import BOOL, INT
+
+if TYPE_CHECKING:
+    from hastega_magic.syntax.functions.expressions import Frame
+
+
+FEW = 8
+"""Turns of a loop over a range, or a slice, that are written out; more become a loop in the kernel."""
+
+
+@dataclass(frozen=True)
+class Cut:
+    """The part of a captured list or array from place `start` on, before `stop`, both from 0 to its length.
+
+    `most`: how many items it has at the most; None where that is not known, or more than `FEW`.
+    """
+
+    table: Known
+    start: Expr
+    stop: Expr
+    most: int | None
+
+    def item(self, graph: Graph, place: Expr) -> Symbolic:
+        """The item at a place of the list."""
+        return captured_arrays.flat_item(graph, self.table, place)
+
+    def length(self, graph: Graph) -> Expr:
+        """How many items there are."""
+        return graph.make("max", graph.make("sub", self.stop, self.start), const(0))
+
+
+def is_cut(frame: Frame, node: ast.expr) -> bool:
+    """Whether it is a slice of a captured list, tuple or array of one dimension, by bounds that are no constants."""
+    if frame.graph.whole or not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Slice):
+        return False
+    bounds = [each for each in (node.slice.lower, node.slice.upper) if each is not None]
+    if node.slice.step is not None or all(_is_constant(frame, each) for each in bounds):
+        return False
+    owner = frame.peek(node.value) if isinstance(node.value, (ast.Name, ast.Attribute)) else None
+    held: Any = owner.value if isinstance(owner, Known) else None
+    return type(held) in (list, tuple) or (type(held) is np.ndarray and held.ndim == 1)
+
+
+def _is_constant(frame: Frame, bound: ast.expr) -> bool:
+    value = None if isinstance(bound, ast.Call) else frame.peek(bound)
+    return isinstance(value, Expr) and is_const(value)
+
+
+def cut(frame: Frame, node: ast.Subscript) -> Cut:
+    """The part that a slice for which `is_cut` gives; NotCompilable where the list holds no numbers of one type."""
+    graph, before = frame.graph, frame.graph.lists
+    table = cast(Known, frame.evaluate(node.value))
+    by_name = isinstance(node.value, ast.Name) and graph.lists > before
+    given = cast(ast.Slice, node.slice)
+    lower, upper = (
+        None if each is None else _bound(graph, table, frame.evaluate(each))
+        for each in (given.lower, given.upper)
+    )
+    if by_name:
+        graph.read_by_item(table.value)
+    length = captured_arrays.length(graph, table)
+    start = const(0) if lower is None else _within(graph, lower, length)
+    stop = length if upper is None else _within(graph, upper, length)
+    count = None if lower is None or upper is None else _count(lower, upper)
+    return Cut(table, start, stop, count if count is not None and count <= FEW else None)
+
+
+def _bound(graph: Graph, table: Known, value: Symbolic) -> Expr:
+    bound = graph.counted(number(value))
+    if not bound.type.is_integral:
+        raise NotCompilable(f"`{table.name}` is sliced by something that is no int")
+    return convert(bound, INT) if bound.type is BOOL else bound
+
+
+def _within(graph: Graph, bound: Expr, length: Expr) -> Expr:
+    """The place that a bound stands for: from the end where it is negative, and never outside."""
+    near = graph.make("min", bound, length)
+    # It is used where it cannot overflow, so nothing has to be known of bounds that are not negative.
+    far = graph.make("max", make("wrapping_add", bound, length), const(0))
+    return cast(Expr, graph.choose(graph.make("lt", bound, const(0)), far, near))
+
+
+def _count(lower: Expr, upper: Expr) -> int | None:
+    """By how much the bounds differ, where that is a constant above zero."""
+    (start, before), (end, behind) = _apart(lower), _apart(upper)
+    return behind - before if start is end and behind > before else None
 
 
 def stretch(graph: Graph, table: Known, lower: Expr, upper: Expr) -> Symbolic:
@@ -21,9 +111,8 @@ def stretch(graph: Graph, table: Known, lower: Expr, upper: Expr) -> Symbolic:
     lower, upper = graph.counted(lower), graph.counted(upper)
     if any(not bound.type.is_integral or bound.type is BOOL for bound in (lower, upper)):
         raise NotCompilable(f"`{table.name}` is sliced by something that is no int")
-    (start, before), (end, behind) = _apart(lower), _apart(upper)
-    count = behind - before
-    if start is not end or not 0 < count <= SHORT:
+    count = _count(lower, upper)
+    if count is None or count > SHORT:
         raise NotCompilable(
             f"a slice of `{table.name}` is taken whose length is no constant, or not 1 to {SHORT}"
         )
@@ -53,4 +142,4 @@ def _number(node: Expr) -> int:
     return cast(int, node.value)
 
 
-__all__ = ["stretch"]
+__all__ = ["FEW", "Cut", "cut", "is_cut", "stretch"]

@@ -86,6 +86,8 @@ class Graph:
     """Calls of functions by themselves so far."""
     lists: int = 0
     """How often names that stand for captured lists were looked up."""
+    whole: bool = False
+    """Whether slices are not cut off at the end of their list, so that they have a known number of items."""
     store: Store = field(default_factory=Store)
     halves: dict[int, tuple[object, tuple[Known, ...]]] = field(
         default_factory=dict[int, "tuple[object, tuple[Known, ...]]"]
@@ -133,6 +135,15 @@ class Graph:
     @property
     def _lists(self) -> Counter[int] | None:
         return getattr(self.env, "lists", None)
+
+    @contextmanager
+    def whole_slices(self) -> Generator[None]:
+        """A list is built of what is read meanwhile: slices have to have all of their items."""
+        before, self.whole = self.whole, True
+        try:
+            yield
+        finally:
+            self.whole = before
 
     def note(self, value: Symbolic, span: Span) -> None:
         """The value is computed here, unless it is an element as given or came from a place within."""
