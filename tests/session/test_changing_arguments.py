@@ -128,12 +128,7 @@ COMPLEX = [
 ]
 
 
-SOURCES = {
-    "list": list,
-    "ints": np.array,
-    "floats": lambda xs: np.array(xs, float),
-    "range": lambda xs: range(1, 8),
-}
+SOURCES = {"list": list, "ints": np.array, "floats": np.float64, "range": lambda xs: range(1, 8)}
 
 
 @pytest.mark.filterwarnings("ignore::hastega_magic.errors.IntegerOverflowWarning", "ignore::RuntimeWarning")

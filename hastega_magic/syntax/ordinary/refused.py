@@ -50,10 +50,16 @@ def _gives_texts(node: ast.expr) -> bool:
 
 def check(body: ast.expr, names: frozenset[str]) -> None:
     """NoPipeline where it can be seen that no compiled form exists, so that nothing is tried at run time."""
-    consumed = {id(node.args[0]) for node in ast.walk(body) if isinstance(node, ast.Call) and node.args}
+    calls = [node for node in ast.walk(body) if isinstance(node, ast.Call)]
+    consumed = {id(node.args[0]) for node in calls if node.args}
+    given = {
+        id(each) for node in calls for each in (*node.args, *(keyword.value for keyword in node.keywords))
+    }
     for node in ast.walk(body):
-        if isinstance(node, ast.GeneratorExp) and id(node) in consumed:
+        if isinstance(node, (ast.GeneratorExp, ast.ListComp)) and id(node) in consumed:
             continue  # which functions compile
+        if isinstance(node, ast.Lambda) and id(node) in given:
+            continue  # as `functools.reduce` and `max` do
         if isinstance(node, _NOT_NUMBERS):
             raise NoPipeline(_WHY.get(type(node), "a comprehension stands in it"))
         if isinstance(node, ast.Constant) and not isinstance(node.value, (bool, int, float)):

@@ -62,7 +62,7 @@ def _table(graph: Graph, part: Known) -> tuple[int, ScalarType]:
 def _parts(graph: Graph, table: Known) -> tuple[Known, ...]:
     """The arrays of real numbers that a captured array is made of: itself, or two of a complex one."""
     held: Any = table.value
-    pairs = isinstance(held, (list, tuple)) and set(map(type, cast(Any, held))) == {complex}
+    pairs = _holds_complex(held)
     if not pairs and not (isinstance(held, np.ndarray) and cast(Any, held).dtype.kind == "c"):
         return (table,)
     if id(table.value) not in graph.halves:
@@ -70,6 +70,13 @@ def _parts(graph: Graph, table: Known) -> tuple[Known, ...]:
         halves = Known(array.real, table.name), Known(array.imag, table.name)
         graph.halves[id(table.value)] = table.value, halves
     return graph.halves[id(table.value)][1]
+
+
+def _holds_complex(held: Any) -> bool:
+    """Whether a list or tuple holds complex numbers; the first item says of most that it does not."""
+    if not isinstance(held, (list, tuple)) or not held or type(cast(Any, held[0])) is not complex:
+        return False
+    return set(map(type, cast(Any, held))) == {complex}
 
 
 def _item(graph: Graph, table: Known, index: Expr) -> Expr:
