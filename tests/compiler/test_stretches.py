@@ -107,6 +107,18 @@ def test_none_of_these_is_pythons(through, bounds):
     assert [each["barriers"] for each in ran.report["pipelines"]] == [[]]
 
 
+def test_lists_are_filled_from_stretches():
+    text = """
+def middle(i):
+    found = []
+    for item in t[i:i + 3]:
+        found.append(item * 2)
+    return sorted(found)[1] + sum([v % 7 for v in t[i + 1:i + 4]])
+y = range(60) |> map(middle)"""
+    ran = assert_like_python(text, {"t": LISTS["ints"]})
+    assert [each["barriers"] for each in ran.report["pipelines"]] == [[]]
+
+
 @pytest.mark.parametrize(
     "expression",
     [

@@ -235,9 +235,11 @@ class Flow:
     def _loop(self, statement: ast.For | ast.While) -> Expr:
         if isinstance(statement, ast.While):
             return self._turns(statement, None)
-        items, check = lists.walked(self.frame, lambda: items_of(self.frame, statement.iter))
+        fills = self._fills(statement)
+        with self.frame.graph.whole_slices(fills):
+            items, check = lists.walked(self.frame, lambda: items_of(self.frame, statement.iter))
         known = items.known
-        if known is None and items.certain and self._fills(statement) and self.has_room(len(items.range)):
+        if known is None and items.certain and fills and self.has_room(len(items.range)):
             known = tuple(items.item(const(place)) for place in items.range)
         falls = self._turns(statement, items) if known is None else self._written_out(statement, known)
         check()

@@ -88,16 +88,16 @@ class Turns:
         written, most = 0, None if self.items is None else self.items.most
         while written < (_WRITTEN_OUT if most is None else most):
             before, effects, began = dict(frame.names), len(graph.effects), graph.store.clock
-            try:
-                if most is None:
+            if most is None:
+                try:
                     with graph.under(entered):
                         left = self._attempt(place, last)
                     # What follows is for those, too, that made no turn or were done with it before.
                     return self._behind(*left, exits, reaching)
-            except (OtherTypes, ReadTooEarly, MixedTypes) as error:
-                reason = NotCompilable(str(error)) if isinstance(error, OtherTypes) else error
-                frame.names = dict(before)
-                del graph.effects[effects:]
+                except (OtherTypes, ReadTooEarly, MixedTypes) as error:
+                    reason = NotCompilable(str(error)) if isinstance(error, OtherTypes) else error
+                    frame.names = dict(before)
+                    del graph.effects[effects:]
             with graph.under(entered):
                 first = self._test(place, last)
                 with graph.under(first):

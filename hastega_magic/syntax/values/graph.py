@@ -137,9 +137,9 @@ class Graph:
         return getattr(self.env, "lists", None)
 
     @contextmanager
-    def whole_slices(self) -> Generator[None]:
-        """A list is built of what is read meanwhile: slices have to have all of their items."""
-        before, self.whole = self.whole, True
+    def whole_slices(self, wanted: bool = True) -> Generator[None]:
+        """Where a list is built of what is read meanwhile, slices have to have all of their items."""
+        before, self.whole = self.whole, self.whole or wanted
         try:
             yield
         finally:
