@@ -151,6 +151,33 @@ def best(xs, n=3):
     return max(range(len(xs) - n), key=lambda i: sum(xs[i : i + n]))
 
 
+def behind(xs):
+    return [sum(xs[i + 1 : i + 4]) for i in range(len(xs))]
+
+
+ARRAYS = {
+    "floats": np.linspace(-3, 3, 900), "ints": np.arange(900) * 7 % 101, "narrow": (np.arange(900) % 9).astype(np.int8),
+    "float32": np.linspace(-3, 3, 900).astype(np.float32), "complex": np.linspace(-3, 3, 900) * 1j,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("held", ARRAYS)
+@pytest.mark.parametrize("function", [moving, cut_off, behind])
+def test_numpys_numbers_are_what_they_are(function, held):
+    """Also those of the last slice, which has none: the sum is Python's 0."""
+    decorated = hastega(function, on="simd")
+    for array in (ARRAYS[held], ARRAYS[held][::-1].copy()):
+        found, expected = decorated(array), function(array)
+        assert list(map(type, found)) == list(map(type, expected))
+        assert np.allclose(found, expected, rtol=1e-6)
+
+
+def test_slices_of_arrays_are_compiled():
+    decorated = hastega(moving, on="simd")
+    decorated(ARRAYS["floats"])
+    assert "fused loop" in str(decorated.explain())
+
+
 @pytest.mark.parametrize("function", [moving, best, cut_off, before])
 def test_other_lists_of_ordinary_code_are_given_to_the_same_loop(function, monkeypatch):
     compiled = []

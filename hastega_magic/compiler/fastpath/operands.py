@@ -48,7 +48,10 @@ def not_tried(operand: Any) -> str:
             return ""
     if kind in _OTHERS and len(operand) < FEW:
         return IS_FEW
-    return "" if kind is np.ndarray or columnar.may_give_numbers(operand) else _only_python(operand)
+    if kind is np.ndarray:
+        shape = cast("tuple[int, ...]", operand.shape)
+        return IS_FEW if shape and shape[0] < FEW else ""
+    return "" if columnar.may_give_numbers(operand) else _only_python(operand)
 
 
 def iterated(operands: tuple[object, ...], code: Ordinary) -> tuple[tuple[object, ...], Iterated]:

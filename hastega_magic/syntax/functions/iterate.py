@@ -103,7 +103,8 @@ def items_of(frame: Frame, iterable: ast.expr) -> Items:
 def _items(frame: Frame, iterable: ast.expr) -> Items:
     if is_cut(frame, iterable):
         part = cut(frame, cast(ast.Subscript, iterable))
-        return Items(None, part.start, part.stop, 1, lambda at: part.item(frame.graph, at), most=part.most)
+        ends = part.start, part.stop, 1
+        return Items(None, *ends, lambda at: part.item(frame.graph, at), some=part.some, most=part.most)
     if isinstance(iterable, ast.Call):
         function = frame.peek(iterable)
         made = _ITERATORS.get(id(function.value)) if isinstance(function, Known) else None

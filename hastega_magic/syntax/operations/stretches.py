@@ -39,6 +39,8 @@ class Cut:
     start: Expr
     stop: Expr
     most: int | None
+    some: bool = False
+    """Whether there is an item: an element for which there is none is Python's."""
 
     def item(self, graph: Graph, place: Expr) -> Symbolic:
         """The item at a place of the list."""
@@ -82,7 +84,16 @@ def cut(frame: Frame, node: ast.Subscript) -> Cut:
     start = const(0) if lower is None else _within(graph, lower, length)
     stop = length if upper is None else _within(graph, upper, length)
     count = None if lower is None or upper is None else _count(lower, upper)
-    return Cut(table, start, stop, count if count is not None and count <= FEW else None)
+    some = count is not None and not _is_of_ints(graph, table, start)
+    if some:  # else `sum` would be an int for some elements and a float for others
+        start = cast(Expr, required(start, graph.make("lt", start, stop)))
+    return Cut(table, start, stop, count if count is not None and count <= FEW else None, some)
+
+
+def _is_of_ints(graph: Graph, table: Known, place: Expr) -> bool:
+    """Whether items are Python's ints, as `sum` of none is."""
+    item = captured_arrays.flat_item(graph, table, place)
+    return isinstance(item, Expr) and item.type.is_integral and not isinstance(table.value, np.ndarray)
 
 
 def _bound(graph: Graph, table: Known, value: Symbolic) -> Expr:
