@@ -77,11 +77,14 @@ def _extreme(sign: str) -> Consumer:
     )
 
 
+_SUM = Consumer("TOTAL = DEFAULT", "TOTAL += ITEM", "return TOTAL", {}, "start")
+_COMPENSATED_SUM = Consumer(
+    "TOTAL, LOST = DEFAULT, 0.0", "TOTAL, LOST = ADD(TOTAL, LOST, ITEM)", "return TOTALLED(TOTAL, LOST)",
+    {"ADD": added, "TOTALLED": totalled}, "start",
+)  # fmt: skip
+
 CONSUMERS: Mapping[int, Consumer] = {
-    id(builtins.sum): Consumer(
-        "TOTAL, LOST = DEFAULT, 0.0", "TOTAL, LOST = ADD(TOTAL, LOST, ITEM)", "return TOTALLED(TOTAL, LOST)",
-        {"ADD": added, "TOTALLED": totalled}, "start",
-    ) if COMPENSATED else Consumer("TOTAL = DEFAULT", "TOTAL += ITEM", "return TOTAL", {}, "start"),
+    id(builtins.sum): _COMPENSATED_SUM if COMPENSATED else _SUM,
     id(math.prod): Consumer(
         "TOTAL = DEFAULT", "TOTAL = TIMES(TOTAL, ITEM)", "return TOTAL", {"TIMES": product}, "start"
     ),
@@ -113,6 +116,8 @@ def consumed(frame: Frame, function: object, call: ast.Call) -> Symbolic | None:
     elif len(call.args) <= 1 + (consumer.option == "start") and _goes_through(frame, source):
         element = ast.Name(own("ITEM"), ast.Load())
         clauses = [ast.comprehension(ast.Name(own("ITEM"), ast.Store()), source, [], 0)]
+        if function is builtins.sum and _is_part_of_array(frame, source):
+            consumer = _SUM  # CPython keeps what is lost of its own floats alone
     elif isinstance(source, ast.Call) and len(source.args) == 2 and _is_filter(frame, source):
         element = ast.Name(own("ITEM"), ast.Load())
         kept = ast.Call(ast.Name(own("KEPT"), ast.Load()), [element], [])
@@ -134,6 +139,11 @@ def consumed(frame: Frame, function: object, call: ast.Call) -> Symbolic | None:
 def _is_filter(frame: Frame, node: ast.Call) -> bool:
     function = frame.peek(node)
     return isinstance(function, Known) and function.value is builtins.filter
+
+
+def _is_part_of_array(frame: Frame, node: ast.expr) -> bool:
+    owner = frame.peek(node.value) if isinstance(node, ast.Subscript) and is_cut(frame, node) else None
+    return isinstance(owner, Known) and type(owner.value) is np.ndarray
 
 
 def _goes_through(frame: Frame, node: ast.expr) -> bool:
