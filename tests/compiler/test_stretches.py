@@ -151,6 +151,10 @@ def best(xs, n=3):
     return max(range(len(xs) - n), key=lambda i: sum(xs[i : i + n]))
 
 
+def wide(xs):
+    return [sum(xs[i : i + 20]) / 20 for i in range(len(xs) - 19)]
+
+
 def behind(xs):
     return [sum(xs[i + 1 : i + 4]) for i in range(len(xs))]
 
@@ -162,7 +166,7 @@ ARRAYS = {
 
 
 @pytest.mark.parametrize("held", ARRAYS)
-@pytest.mark.parametrize("function", [moving, cut_off, behind])
+@pytest.mark.parametrize("function", [moving, cut_off, wide, behind])
 def test_numpys_numbers_are_what_they_are(function, held):
     """Also those of the last slice, which has none: the sum is Python's 0."""
     decorated = hastega(function, on="simd")
@@ -172,8 +176,9 @@ def test_numpys_numbers_are_what_they_are(function, held):
         assert np.allclose(found, expected, rtol=1e-6)
 
 
-def test_slices_of_arrays_are_compiled():
-    decorated = hastega(moving, on="simd")
+@pytest.mark.parametrize("function", [moving, wide])
+def test_slices_of_arrays_are_compiled(function):
+    decorated = hastega(function, on="simd")
     decorated(ARRAYS["floats"])
     assert "fused loop" in str(decorated.explain())
 

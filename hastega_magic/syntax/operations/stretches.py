@@ -32,7 +32,7 @@ FEW = 8
 class Cut:
     """The part of a captured list or array from place `start` on, before `stop`, both from 0 to its length.
 
-    `most`: how many items it has at the most; None where that is not known, or more than `FEW`.
+    `most`: how many items it has at the most; None where that is not known, or more than are written out.
     """
 
     table: Known
@@ -87,7 +87,9 @@ def cut(frame: Frame, node: ast.Subscript) -> Cut:
     some = count is not None and not _is_of_ints(graph, table, start)
     if some:  # else `sum` would be an int for some elements and a float for others
         start = cast(Expr, required(start, graph.make("lt", start, stop)))
-    return Cut(table, start, stop, count if count is not None and count <= FEW else None, some)
+    # Loops over NumPy's numbers are left to NumPy: more of them are written out.
+    few = SHORT if isinstance(table.value, np.ndarray) else FEW
+    return Cut(table, start, stop, count if count is not None and count <= few else None, some)
 
 
 def _is_of_ints(graph: Graph, table: Known, place: Expr) -> bool:
