@@ -74,7 +74,7 @@ def _parts(graph: Graph, table: Known) -> tuple[Known, ...]:
 
 def _holds_complex(held: Any) -> bool:
     """Whether a list or tuple holds complex numbers; the first item says of most that it does not."""
-    if not isinstance(held, (list, tuple)) or not held or type(cast(Any, held[0])) is not complex:
+    if not isinstance(held, (list, tuple)) or type(next(iter(cast(Any, held)), None)) is not complex:
         return False
     return set(map(type, cast(Any, held))) == {complex}
 
