@@ -107,6 +107,12 @@ def test_none_of_these_is_pythons(through, bounds):
     assert [each["barriers"] for each in ran.report["pipelines"]] == [[]]
 
 
+def test_code_does_not_grow_without_end():
+    text = "range(400) |> map(lambda i: sum(sum(x * y for y in a[i:i + 40]) for x in a[i:i + 40])) |> sum"
+    ran = assert_like_python(text, {"a": np.arange(500)})
+    assert ran.report["pipelines"][0]["barriers"]
+
+
 def test_lists_are_filled_from_stretches():
     text = """
 def middle(i):

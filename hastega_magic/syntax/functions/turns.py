@@ -86,6 +86,8 @@ class Turns:
         place, last = None if self.items is None else self.items.start, None
         exits, entered, reaching, reason = Exits(), TRUE, TRUE, NotCompilable("")
         written, most = 0, None if self.items is None else self.items.most
+        if most is not None and not self.flow.has_room(most):
+            raise NotCompilable("slices are gone through within each other, or many of them")
         while written < (_WRITTEN_OUT if most is None else most):
             before, effects, began = dict(frame.names), len(graph.effects), graph.store.clock
             if most is None:
