@@ -90,7 +90,7 @@ def last(items):
 
 @pytest.mark.parametrize(
     ("through", "bounds", "held", "on"),
-    some(itertools.product(GONE_THROUGH, BOUNDS, HELD, ["parallel", "simd", "opencl"]), every=40),
+    some(itertools.product(GONE_THROUGH, BOUNDS, HELD, ["parallel", "simd", "opencl"]), every=90),
 )
 def test_what_is_gone_through_may_have_any_length(through, bounds, held, on):
     if "narrow" in held and "last" in through:
@@ -101,7 +101,7 @@ def test_what_is_gone_through_may_have_any_length(through, bounds, held, on):
     assert_like_python(text, names, on=on, quiet=True)
 
 
-@pytest.mark.parametrize(("through", "bounds"), some(itertools.product(GONE_THROUGH[:8], BOUNDS), every=6))
+@pytest.mark.parametrize(("through", "bounds"), some(itertools.product(GONE_THROUGH[:8], BOUNDS), every=12))
 def test_none_of_these_is_pythons(through, bounds):
     ran = run(f"range(60) |> map(lambda i: {through.format(bounds)}) |> to_list", {"t": LISTS["ints"]})
     assert [each["barriers"] for each in ran.report["pipelines"]] == [[]]
