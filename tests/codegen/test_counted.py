@@ -51,7 +51,9 @@ def test_no_lane_is_kept_back_where_the_number_of_turns_is_known(turns):
 def test_lanes_are_kept_where_elements_may_leave_sooner():
     text = LOGISTIC.format(50).replace("(1 - x)", "(1 - x)\n        if x > 0.9: break")
     found, told = ran(text, "xs |> map(f)")
-    assert "select" in inner_loop(told["code"]["llvm"])
+    llvm = told["code"]["llvm"]
+    refilled = re.search(r"^refill:", llvm, re.MULTILINE)  # as with AVX-512, whose masks make that cheap
+    assert refilled or "select" in inner_loop(llvm)
     space = {}
     exec(text, space)
     assert found.tolist() == [space["f"](x) for x in XS.tolist()]
