@@ -85,4 +85,26 @@ def test_copies_are_trees_of_their_own_at_any_depth() -> None:
         ]
 
     assert nodes(made) == nodes(tree)
-    assert not {id(each) for each in ast.walk(made)} & {id(each) for each in ast.walk(tree)}
+    shared = {id(each) for each in ast.walk(made)} & {id(each) for each in ast.walk(tree)}
+    assert shared == {id(each) for each in ast.walk(tree) if not (each._fields or each._attributes)}
+
+
+def test_what_hangs_on_words_that_all_trees_share_is_not_copied() -> None:
+    """IPython's tracebacks note the parent of each node of a file, `ast.Load` among them."""
+    mark = object()
+    tree = ast.parse("if a < -b and not c: pass", mode="exec")
+    words = [each for each in ast.walk(tree) if not (each._fields or each._attributes)]
+    made = copied(tree)
+    for word in words:
+        word.parent = mark  # pyright: ignore[reportAttributeAccessIssue]
+    try:
+        again = copied(made)
+    finally:
+        for word in words:
+            vars(word).pop("parent", None)
+    assert {type(each) for each in words} == {ast.Load, ast.Lt, ast.USub, ast.And, ast.Not}
+    assert ast.dump(again, include_attributes=True) == ast.dump(tree, include_attributes=True)
+    assert not any(hasattr(each, "parent") for each in ast.walk(again))
+    assert isinstance(tree.body[0], ast.If)
+    assert isinstance(again.body[0], ast.If)
+    assert again.body[0].body[0] is not tree.body[0].body[0]  # a statement without parts has a place

@@ -13,12 +13,12 @@ evaluated once, laid down, and taken in the same order by the one or the other, 
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Iterator, Mapping, Sequence
 
 from hastega_magic.syntax.ordinary.parts import CALLEES, FUNCTIONS, OPERANDS
 from hastega_magic.syntax.ordinary.rewriting import placed
 from hastega_magic.syntax.ordinary.trailing import is_constant
+from hastega_magic.syntax.reading.trees import copied
 from hastega_magic.syntax.site import LAID, TAKEN, WORTH
 
 MOST_LAID = 16
@@ -58,9 +58,9 @@ def beside(
         callees.elts = [taken[CALLEES, n] for n in range(len(callees.elts))]
         operands.elts = [taken.get((OPERANDS, n), each) for n, each in enumerate(operands.elts)]
         given |= taken
-    asked: list[ast.expr] = [copy.deepcopy(each) for each in (number, *once.values())]
+    asked: list[ast.expr] = [copied(each) for each in (number, *once.values())]
     test = ast.Call(ast.Name(WORTH if again else LAID, ast.Load()), asked, [])
-    whole = ast.IfExp(test, made, _Standing(standing | given).visit(copy.deepcopy(code)))
+    whole = ast.IfExp(test, made, _Standing(standing | given).visit(copied(code)))
     return whole, tuple(n for n, place in enumerate(once) if place[0] == OPERANDS and place[1] in sources)
 
 
@@ -109,7 +109,7 @@ class _Standing(ast.NodeTransformer):
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         part = _part_of(node)
-        return self.generic_visit(node) if part is None else copy.deepcopy(self.standing[part])
+        return self.generic_visit(node) if part is None else copied(self.standing[part])
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
         """Code of another call has parts of its own."""

@@ -35,6 +35,7 @@ from hastega_magic.syntax.ordinary.rewriting import (
     placed,
     target_shape,
 )  # fmt: skip
+from hastega_magic.syntax.reading.trees import copied
 
 _BUILTINS = {name: getattr(builtins, name) for name in
              ("range", "len", "min", "max", "abs", "zip", "enumerate", "reversed", "int", "round")}  # fmt: skip
@@ -243,7 +244,7 @@ def _beyond_left_out(generator: ast.comprehension, names: Sequence[str], parts: 
     """The numbers of a range that depends on other elements, from how far they are from its start."""
     node, target = cast(ast.Call, generator.iter), cast(ast.Name, generator.target)
     step = _step(node)
-    bounds = [cast(ast.expr, _Lengths().visit(copy.deepcopy(arg))) for arg in node.args[:2]]
+    bounds = [cast(ast.expr, _Lengths().visit(copied(arg))) for arg in node.args[:2]]
     start, stop = bounds if len(bounds) > 1 else (None, bounds[0])
     value: ast.expr = ast.Name(target.id, ast.Load())
     if step != 1:

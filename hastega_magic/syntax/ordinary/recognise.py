@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import copy
 import functools
 from collections.abc import Callable
 from typing import Any, cast
@@ -32,6 +31,7 @@ from hastega_magic.syntax.ordinary.quiet import roots_behind
 from hastega_magic.syntax.ordinary.rewriting import NoPipeline, call, function, placed
 from hastega_magic.syntax.ordinary.trailing import in_class
 from hastega_magic.syntax.reading.text import Text
+from hastega_magic.syntax.reading.trees import copied
 from hastega_magic.syntax.site import BOXED, TRY, Site, StageSite, new_site_id
 
 _FOR = "hastega_for"
@@ -87,8 +87,8 @@ def recognised(
     made: ast.expr = tried
     asked: tuple[int, ...] = ()
     if parts.as_they_are:
-        many = ast.Call(ast.Name(BOXED, ast.Load()), [copy.deepcopy(source)], [])
-        made = ast.IfExp(many, tried, copy.deepcopy(node))
+        many = ast.Call(ast.Name(BOXED, ast.Load()), [copied(source)], [])
+        made = ast.IfExp(many, tried, copied(node))
     elif parts.nest is None:
         own = [each for number, each in enumerate(parts.functions) if number not in parts.made]
         made, asked = beside(tried, code, own, parts.sources, parts.in_class)
@@ -127,7 +127,7 @@ def _whole(node: ast.expr, parts: Parts) -> tuple[ast.expr, Callable[[Any], Any]
     """The code as a function of its parts, and what becomes of the pipeline's value."""
     consumer: ast.expr | None = getattr(node, _FOR, None)
     if consumer is not None:
-        parts.callee(copy.deepcopy(consumer), eager_consumer(consumer))
+        parts.callee(copied(consumer), eager_consumer(consumer))
         parts.need(getattr(node, _BEHIND))
         inner = _iterable(node, parts, Consumer(None, "to_list"))
         parts.step("to_list", node, text="")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Mapping, Sequence
 from typing import cast
+
+from hastega_magic.syntax.reading.trees import copied
 
 
 class NoPipeline(Exception):
@@ -45,7 +46,7 @@ def function_of(shape: Shape, body: ast.expr) -> ast.Lambda:
             name = f"__element_{number}__"
             parameters.append(name)
             _inside(part, ast.Name(name, ast.Load()), inside)
-    code = copy.deepcopy(body)
+    code = copied(body)
     if inside:
         code = cast(ast.expr, _Substitute(inside).visit(code))
     return cast(ast.Lambda, placed(function(parameters, code), body))
@@ -57,7 +58,7 @@ def _inside(shape: Shape, code: ast.expr, found: dict[str, ast.expr]) -> None:
         found[shape] = code
         return
     for number, part in enumerate(shape):
-        _inside(part, ast.Subscript(copy.deepcopy(code), ast.Constant(number), ast.Load()), found)
+        _inside(part, ast.Subscript(copied(code), ast.Constant(number), ast.Load()), found)
 
 
 class _Substitute(ast.NodeTransformer):
@@ -65,7 +66,7 @@ class _Substitute(ast.NodeTransformer):
         self.names = names
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
-        return placed(copy.deepcopy(self.names[node.id]), node) if node.id in self.names else node
+        return placed(copied(self.names[node.id]), node) if node.id in self.names else node
 
 
 def function(parameters: Sequence[str], body: ast.expr) -> ast.Lambda:
