@@ -64,7 +64,7 @@ def verify_fused(fused: Fused) -> None:
             or isinstance(output.value, Composite),
         )
         count = len(flatten(output.value))
-        _require(len(output.weights) in (0, count), f"{count} parts have {len(output.weights)} weights")
+        _require(len(output.weights) in (0, count), "{} parts have {} weights", count, len(output.weights))
     for effect in fused.effects:
         _check_mask(effect.mask, "an effect")
     if fused.ranges:
@@ -75,21 +75,22 @@ def verify_kernel(kernel: Kernel) -> None:
     """As for Fused, and statements and schedule are ones that code can be generated for."""
     schedule = kernel.schedule
     step = schedule.lanes * schedule.in_flight
-    _require(schedule.lanes > 0 and schedule.in_flight > 0, f"{schedule} computes no elements")
-    _require(VIRTUAL_LANES % max(step, 1) == 0, f"{step} elements in a turn do not divide {VIRTUAL_LANES}")
-    _require(schedule.in_flight % schedule.parts == 0, f"{schedule} has parts without a vector")
+    _require(schedule.lanes > 0 and schedule.in_flight > 0, "{} computes no elements", schedule)
+    _require(VIRTUAL_LANES % max(step, 1) == 0, "{} elements in a turn do not divide {}", step, VIRTUAL_LANES)
+    _require(schedule.in_flight % schedule.parts == 0, "{} has parts without a vector", schedule)
     _require(
         schedule.parts == 1 or all(map(in_any_order, kernel.body)),
-        f"{schedule} has parts, and results need an order",
+        "{} has parts, and results need an order",
+        schedule,
     )
-    _require(schedule.grain > 0 and schedule.prefetch >= 0, f"{schedule} has a negative or empty part")
+    _require(schedule.grain > 0 and schedule.prefetch >= 0, "{} has a negative or empty part", schedule)
     for source in kernel.sources:
-        _require(source.kind != "result", f"source {source.name} is a result, which fusion replaces")
+        _require(source.kind != "result", "source {} is a result, which fusion replaces", source.name)
     _check_graph(kernel.roots(), _Leaves(kernel.sources, kernel.tables))
     for statement in kernel.body:
         _check_statement(statement)
     slots = sorted(store.slot for store in kernel.of(Store))
-    _require(slots == list(range(len(slots))), f"stores fill the slots {slots}")
+    _require(slots == list(range(len(slots))), "stores fill the slots {}", slots)
     # Ranges have served their purpose in lowering, whose own nodes need none.
     _check_ranges(kernel.roots(), kernel.ranges, complete=False)
 
@@ -104,9 +105,10 @@ class _Leaves:
     index: bool = True
 
 
-def _require(condition: bool, text: str) -> None:
+def _require(condition: bool, text: str, *parts: object) -> None:
+    """The text, of format fields, is made where the condition does not hold: nodes have long ones."""
     if not condition:
-        raise VerificationError(text)
+        raise VerificationError(text.format(*parts))
 
 
 def _same(a: ScalarType, b: ScalarType) -> bool:
@@ -119,16 +121,16 @@ def _check_source(source: Source) -> None:
     text = f"source {source.name}"
     if source.storage is not None:
         fits = _same(source.storage.scalar, source.type)
-        _require(fits, f"{text}: {source.storage.name} is no {source.type}")
+        _require(fits, "{}: {} is no {}", text, source.storage.name, source.type)
     elif source.kind == "range":
-        _require(source.type is INT, f"{text}: a range of {source.type}")
+        _require(source.type is INT, "{}: a range of {}", text, source.type)
     _check_interval(source.interval, text)
 
 
 def _check_sink(sink: Sink, scalar: bool) -> None:
-    _require(sink.kind in ELEMENT_SINKS | REDUCTIONS, f"there is no sink {sink.kind}")
+    _require(sink.kind in ELEMENT_SINKS | REDUCTIONS, "there is no sink {}", sink.kind)
     anything = scalar or sink.kind in ELEMENT_SINKS or sink.kind == "count"
-    _require(anything, f"{sink.kind} reduces numbers, not tuples")
+    _require(anything, "{} reduces numbers, not tuples", sink.kind)
 
 
 def _after_stage(stage: Stage, element: object, pipeline: Pipeline) -> object:
@@ -141,7 +143,7 @@ def _after_stage(stage: Stage, element: object, pipeline: Pipeline) -> object:
             result = structure(stage.fn.result)
             if stage.kind == "map":
                 return result
-            _require(result is BOOL, f"filter {stage.text}: the predicate is {result}, not BOOL")
+            _require(result is BOOL, "filter {}: the predicate is {}, not BOOL", stage.text, result)
             return element
         case "zip":
             for source in stage.sources:
@@ -152,7 +154,7 @@ def _after_stage(stage: Stage, element: object, pipeline: Pipeline) -> object:
         case "index":
             return INT
         case "window":
-            _require(stage.number > 0, f"{stage.text}: a window of {stage.number}")
+            _require(stage.number > 0, "{}: a window of {}", stage.text, stage.number)
             for source in stage.sources:
                 _check_source(source)
             return (element,) * stage.number
@@ -163,9 +165,9 @@ def _after_stage(stage: Stage, element: object, pipeline: Pipeline) -> object:
 def _check_function(fn: Fn, element: object, tables: Sequence[Table], text: str) -> None:
     params = flatten(fn.params)
     for param in params:
-        _require(param.op == "param", f"{text}: {param} is no parameter")
-    _require(len(set(params)) == len(params), f"{text}: a parameter appears twice")
-    _require(_fits(fn.params, element), f"{text}: takes {structure(fn.params)}, gets {element}")
+        _require(param.op == "param", "{}: {} is no parameter", text, param)
+    _require(len(set(params)) == len(params), "{}: a parameter appears twice", text)
+    _require(_fits(fn.params, element), "{}: takes {}, gets {}", text, structure(fn.params), element)
     roots = list(flatten(fn.result))
     for condition, node in fn.effects:
         _check_mask(condition, text)
@@ -185,30 +187,32 @@ def _fits(value: Value, element: object) -> bool:
 
 
 def _check_mask(mask: Expr | None, text: str) -> None:
-    _require(mask is None or mask.type is BOOL, f"{text}: the condition {mask} is not BOOL")
+    _require(mask is None or mask.type is BOOL, "{}: the condition {} is not BOOL", text, mask)
 
 
 def _check_statement(statement: Statement) -> None:
     match statement:
         case Assume(load, interval, status):
-            _require(load.op == "load" and load.type is INT, f"{load} is assumed, but no integer source")
-            _require(status in (VIOLATED, TROUBLE), f"assume {load} reports {status}")
+            _require(load.op == "load" and load.type is INT, "{} is assumed, but no integer source", load)
+            _require(status in (VIOLATED, TROUBLE), "assume {} reports {}", load, status)
             _check_interval(interval, f"assume {load}")
         case Guard(condition, reason):
             _check_mask(condition, f"guard {reason!r}")
         case Accumulate(kind, value, mask, wide, _, high):
             _check_mask(mask, f"accumulate {kind}")
-            _require(kind in ACCUMULATIONS, f"there is no accumulation {kind}")
+            _require(kind in ACCUMULATIONS, "there is no accumulation {}", kind)
             halves = kind == "add" and value.type is INT
-            _require(halves or not wide, f"{kind} of {value} is no sum of integers")
-            _require(high is None or kind in ("min", "max"), f"{kind} of {value} is not folded in 128 bits")
+            _require(halves or not wide, "{} of {} is no sum of integers", kind, value)
+            _require(
+                high is None or kind in ("min", "max"), "{} of {} is not folded in 128 bits", kind, value
+            )
             bits = kind not in ("and", "or", "xor") or value.type.is_integral
-            _require(bits, f"accumulate {kind}: {value} is {value.type}")
+            _require(bits, "accumulate {}: {} is {}", kind, value, value.type)
         case Store(slot, _, mask):
             _check_mask(mask, f"store {slot}")
             stepped = statement.running in ("scan", "fold")
             _require(
-                stepped == (statement.step is not None), f"store {slot}: a step where there is none to be"
+                stepped == (statement.step is not None), "store {}: a step where there is none to be", slot
             )
 
 
@@ -225,27 +229,27 @@ def _check_graph(roots: Iterable[Expr], leaves: _Leaves) -> None:
 
 
 def _check_turns(node: Expr, leaves: _Leaves) -> None:
-    _require(isinstance(node.value, Iteration), f"{node} has no body")
+    _require(isinstance(node.value, Iteration), "{} has no body", node)
     body = iteration(node)
     own = (*body.state, *body.outer)
-    _require(len(node.args) == len(own), f"{node}: {len(node.args)} operands for {len(own)} leaves")
-    _require(len(body.step) == len(body.state), f"{node}: a turn gives another state")
+    _require(len(node.args) == len(own), "{}: {} operands for {} leaves", node, len(node.args), len(own))
+    _require(len(body.step) == len(body.state), "{}: a turn gives another state", node)
     for leaf, given in zip(own, node.args, strict=True):
-        _require(_same(leaf.type, given.type), f"{node}: {given} is {given.type}, not {leaf.type}")
+        _require(_same(leaf.type, given.type), "{}: {} is {}, not {}", node, given, given.type, leaf.type)
     for leaf, given in zip(body.state, body.step, strict=True):
-        _require(_same(leaf.type, given.type), f"{node}: a turn makes {leaf.type} {given.type}")
-    _require(body.state[0].type is BOOL, f"{node}: whether there is another turn is no bool")
+        _require(_same(leaf.type, given.type), "{}: a turn makes {} {}", node, leaf.type, given.type)
+    _require(body.state[0].type is BOOL, "{}: whether there is another turn is no bool", node)
     inside = replace(leaves, sources=(), params=frozenset(own), index=False)
     _check_graph(body.roots(), inside)
 
 
 def _check_result(node: Expr) -> None:
     (loop,) = node.args
-    _require(loop.op == "turns" and isinstance(node.value, int), f"{node} is a result of no loop")
+    _require(loop.op == "turns" and isinstance(node.value, int), "{} is a result of no loop", node)
     state = iteration(loop).state
     number = node.value if isinstance(node.value, int) else -1
-    _require(0 <= number < len(state), f"{node} is no part of the loop's state")
-    _require(node.type is state[number].type, f"{node} is {node.type}")
+    _require(0 <= number < len(state), "{} is no part of the loop's state", node)
+    _require(node.type is state[number].type, "{} is {}", node, node.type)
 
 
 def _acyclic(roots: Iterable[Expr]) -> list[Expr]:
@@ -261,7 +265,7 @@ def _acyclic(roots: Iterable[Expr]) -> list[Expr]:
             finished.add(node)
             order.append(node)
         elif node not in finished:
-            _require(node not in open_, f"{node.op} is an operand of itself")
+            _require(node not in open_, "{} is an operand of itself", node.op)
             open_.add(node)
             stack.append((node, True))
             stack += [(arg, False) for arg in node.args]
@@ -272,38 +276,42 @@ def _check_operator(node: Expr) -> None:
     row = OPS.get(node.op)
     if row is None:
         raise VerificationError(f"{node}: there is no operator {node.op}")
-    _require(len(node.args) == row.arity, f"{node}: {node.op} takes {row.arity} operands")
+    _require(len(node.args) == row.arity, "{}: {} takes {} operands", node, node.op, row.arity)
     of_table = [arg.op == "table" for arg in node.args]
     expected = [node.op == "gather", *[False] * (len(node.args) - 1)]
-    _require(of_table == expected, f"{node}: tables are the first operand of gather, and of nothing else")
+    _require(of_table == expected, "{}: tables are the first operand of gather, and of nothing else", node)
     types = tuple(arg.type for arg in node.args)
     try:
         signature = row.signature(types)
     except NotCompilable as error:
         raise VerificationError(f"{node}: {error}") from error
     for number, (given, taken) in enumerate(zip(types, signature.operands, strict=True)):
-        _require(_same(given, taken), f"{node}: operand {number} is {given}, not {taken}")
-    _require(_same(node.type, signature.result), f"{node}: is {node.type}, not {signature.result}")
+        _require(_same(given, taken), "{}: operand {} is {}, not {}", node, number, given, taken)
+    _require(_same(node.type, signature.result), "{}: is {}, not {}", node, node.type, signature.result)
 
 
 def _check_leaf(node: Expr, leaves: _Leaves) -> None:
     slot = node.value if isinstance(node.value, int) else -1
     match node.op:
         case "const":
-            _require(type(node.value) is _PYTHON[node.type], f"{node}: {node.value!r} is no {node.type}")
+            _require(type(node.value) is _PYTHON[node.type], "{}: {!r} is no {}", node, node.value, node.type)
         case "param" | "carry" | "outer":
-            _require(node in leaves.params, f"{node} is a parameter of no function or loop here")
+            _require(node in leaves.params, "{} is a parameter of no function or loop here", node)
         case "load":
-            _require(0 <= slot < len(leaves.sources), f"{node} loads from no source")
-            _require(_same(node.type, leaves.sources[slot].type), f"{node} is {node.type}, its source is not")
+            _require(0 <= slot < len(leaves.sources), "{} loads from no source", node)
+            _require(
+                _same(node.type, leaves.sources[slot].type), "{} is {}, its source is not", node, node.type
+            )
         case "index":
-            _require(node.type is INT and leaves.index, f"{node} is {node.type}, or in a loop's body")
+            _require(node.type is INT and leaves.index, "{} is {}, or in a loop's body", node, node.type)
         case "table":
-            _require(0 <= slot < len(leaves.tables), f"{node} is no table")
+            _require(0 <= slot < len(leaves.tables), "{} is no table", node)
             fits = _same(node.type, leaves.tables[slot].storage.scalar)
-            _require(fits, f"{node} is {node.type}, its table is not")
+            _require(fits, "{} is {}, its table is not", node, node.type)
         case "length":
-            _require(node.type is INT and 0 <= slot < len(leaves.tables), f"{node} is the length of no table")
+            _require(
+                node.type is INT and 0 <= slot < len(leaves.tables), "{} is the length of no table", node
+            )
         case _:
             raise VerificationError(f"there is no leaf {node.op}")
 
@@ -313,13 +321,13 @@ def _check_ranges(roots: Iterable[Expr], ranges: Mapping[Expr, Interval], comple
         if node.type is not INT or node.op == "table":
             continue
         if node.op != "const" and complete:
-            _require(node in ranges, f"{node} has no range")
+            _require(node in ranges, "{} has no range", node)
         elif node.op == "const" and node in ranges and isinstance(node.value, int):
             beyond = node.value not in INT64  # until it is in parts, its range says what a guard leaves
-            _require(beyond or node.value in ranges[node], f"{node} is not in its range {ranges[node]}")
-        _check_interval(ranges.get(node), str(node))
+            _require(beyond or node.value in ranges[node], "{} is not in its range {}", node, ranges[node])
+        _check_interval(ranges.get(node), node)
 
 
-def _check_interval(interval: Interval | None, text: str) -> None:
+def _check_interval(interval: Interval | None, what: object) -> None:
     if interval is not None and interval.lo is not None and interval.hi is not None:
-        _require(interval.lo <= interval.hi, f"{text}: the range {interval} is empty")
+        _require(interval.lo <= interval.hi, "{}: the range {} is empty", what, interval)
