@@ -79,7 +79,7 @@ FUNCTIONS = {
 }
 
 
-@pytest.mark.parametrize(("name", "size"), some(itertools.product(FUNCTIONS, range(1, 13)), every=2))
+@pytest.mark.parametrize(("name", "size"), some(itertools.product(FUNCTIONS, range(1, 13)), every=3))
 def test_the_values_are_pythons_for_any_number_of_turns(name, size):
     text = FUNCTIONS[name].format(size)
     space = {}

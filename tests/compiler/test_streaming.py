@@ -1,5 +1,7 @@
 """Loops that hand their elements on piece by piece: the same values as of loops one after the other, over all."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -94,31 +96,32 @@ def test_others_do(pieces, cell):
     assert bits(run(f"y = {cell}\n")) == bits(run(f"y = {cell}\n", long=1 << 60))
 
 
+NEEDING_PYTHON = [
+    "large |> cumsum |> max",  # beyond 64 bits
+    "large |> map(lambda x: x * 4) |> filter(lambda x: x > 0) |> enumerate |> map(lambda i, x: x + i) |> sum",
+    "range(N) |> filter(lambda x: 5 // (x - 70_000) < 9) |> enumerate |> map(lambda i, x: x) |> sum",
+    "range(N) |> filter(lambda x: 5 // (x - 70_000) < 9) |> take(3) |> sum",
+    "range(N) |> filter(lambda x: 5 // (x - 70_000) < 9) |> take(70_000) |> sum",
+    "range(N) |> filter(lambda x: 5 // (x - 7) < 9) |> drop(N) |> take(3)",
+    "range(N) |> filter(lambda x: 5 // (x - 7) < 9) |> drop(N) |> count",
+    "range(N) |> filter(lambda x: 5 // (x - 7) < 9) |> take(9) |> drop(9) |> count",
+    "range(N) |> filter(lambda x: 5 // (x - 7) < 9) |> take(0) |> drop(9)",
+    "range(N) |> filter(lambda x: 5 // (x - 7) < 9) |> drop(9) |> take(0) |> sum",
+    "range(N) |> filter(lambda x: 5 // (x - 7) < 9) |> zip(ints[:0]) |> map(lambda a, b: a) |> sum",
+    "range(N) |> filter(lambda x: x > 9) |> enumerate |> map(lambda i, x: 5 // (i - 80_000)) |> sum",
+    "range(N) |> filter(lambda x: x > 9) |> enumerate |> map(lambda i, x: x ** 4) |> max",
+    "range(N) |> filter(lambda x: x < 0) |> enumerate |> map(lambda i, x: x) |> max",
+    "large |> map(lambda x: x >> 12) |> cumsum |> cumsum",  # the second sums alone
+    "ints |> filter(lambda x: x > 0) |> enumerate |> map(lambda i, x: x * 2**43) |> cumsum",
+    "floats |> scan(lambda a, x: a * 1e3 + x) |> max",  # not finite in the end
+    "floats |> map(lambda x: math.sqrt(x + 399.9)) |> filter(lambda x: x > 1) |> enumerate |> map(lambda i, x: x)",
+    "listed |> filter(lambda x: x > 0) |> enumerate |> map(lambda i, x: x + 'a') |> count",
+]
+
+
 @pytest.mark.parametrize(
-    "cell",
-    [
-        "large |> cumsum |> max",  # beyond 64 bits
-        "large |> map(lambda x: x * 4) |> filter(lambda x: x > 0) |> enumerate |> map(lambda i, x: x + i) |> sum",
-        "range(N) |> filter(lambda x: 5 // (x - 70_000) < 9) |> enumerate |> map(lambda i, x: x) |> sum",
-        "range(N) |> filter(lambda x: 5 // (x - 70_000) < 9) |> take(3) |> sum",
-        "range(N) |> filter(lambda x: 5 // (x - 70_000) < 9) |> take(70_000) |> sum",
-        "range(N) |> filter(lambda x: 5 // (x - 7) < 9) |> drop(N) |> take(3)",
-        "range(N) |> filter(lambda x: 5 // (x - 7) < 9) |> drop(N) |> count",
-        "range(N) |> filter(lambda x: 5 // (x - 7) < 9) |> take(9) |> drop(9) |> count",
-        "range(N) |> filter(lambda x: 5 // (x - 7) < 9) |> take(0) |> drop(9)",
-        "range(N) |> filter(lambda x: 5 // (x - 7) < 9) |> drop(9) |> take(0) |> sum",
-        "range(N) |> filter(lambda x: 5 // (x - 7) < 9) |> zip(ints[:0]) |> map(lambda a, b: a) |> sum",
-        "range(N) |> filter(lambda x: x > 9) |> enumerate |> map(lambda i, x: 5 // (i - 80_000)) |> sum",
-        "range(N) |> filter(lambda x: x > 9) |> enumerate |> map(lambda i, x: x ** 4) |> max",
-        "range(N) |> filter(lambda x: x < 0) |> enumerate |> map(lambda i, x: x) |> max",
-        "large |> map(lambda x: x >> 12) |> cumsum |> cumsum",  # the second sums alone
-        "ints |> filter(lambda x: x > 0) |> enumerate |> map(lambda i, x: x * 2**43) |> cumsum",
-        "floats |> scan(lambda a, x: a * 1e3 + x) |> max",  # not finite in the end
-        "floats |> map(lambda x: math.sqrt(x + 399.9)) |> filter(lambda x: x > 1) |> enumerate |> map(lambda i, x: x)",
-        "listed |> filter(lambda x: x > 0) |> enumerate |> map(lambda i, x: x + 'a') |> count",
-    ],
+    ("cell", "mode"), some(itertools.product(NEEDING_PYTHON, ["exact", "checked", "wrap"]), every=2)
 )
-@pytest.mark.parametrize("mode", ["exact", "checked", "wrap"])
 def test_what_needs_python_is_as_ever(pieces, cell, mode):
     cell = f"y = {cell}\n"
     found, other = run(cell, int_mode=mode), run(cell, int_mode=mode, long=1 << 60)
