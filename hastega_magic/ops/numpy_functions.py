@@ -124,16 +124,21 @@ def _two_zeros(function: Callable[[Any, Any], Any]) -> Callable[[Builder, Sequen
     signed = [(kind(one), kind(-one)) for kind in (float, np.float32) for one in (0.0, -0.0)]
     if all(np.signbit(function(x, y)) == np.signbit(x) for x, y in signed):
         return None
+    return _zeros_of_two_signs
 
-    def trouble(b: Builder, args: Sequence[Any]) -> Any:
-        x, y = args
-        if not x.type.is_float:
-            return b.const(False)
-        zero = b.const(0.0, x.type)
-        zeros = b.op("and", b.op("eq", x, zero), b.op("eq", y, zero))
-        return b.op("and", zeros, b.op("ne", b.op("signbit", x), b.op("signbit", y)))
 
-    return trouble
+def _zeros_of_two_signs(b: Builder, args: Sequence[Any]) -> Any:
+    x, y = args
+    if not x.type.is_float:
+        return b.const(False)
+    zero = b.const(0.0, x.type)
+    zeros = b.op("and", b.op("eq", x, zero), b.op("eq", y, zero))
+    return b.op("and", zeros, b.op("ne", b.op("signbit", x), b.op("signbit", y)))
+
+
+def _kept_first(test: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """The first of two, where the test holds or it is no number."""
+    return lambda x, y: x if x != x or test(x, y) else y
 
 
 def _numbers(types: tuple[ScalarType, ...]) -> Signature:
@@ -180,6 +185,11 @@ ROWS = (
        expand=_extremum("max", "gt"), spellings=(np.maximum,)),
     Op("np_minimum", 2, of_numbers(np.minimum), _common, "", np.minimum, interval.minimum,
        expand=_extremum("min", "lt"), spellings=(np.minimum,)),
+    # A step of `.max()` and `.min()`: which zero is left of two depends on how many items NumPy takes at once.
+    Op("np_larger", 2, _kept_first(lambda x, y: x >= y), _common, "", np.maximum, interval.maximum,
+       expand=_extremum("max", "gt"), trouble=_zeros_of_two_signs),
+    Op("np_smaller", 2, _kept_first(lambda x, y: x <= y), _common, "", np.minimum, interval.minimum,
+       expand=_extremum("min", "lt"), trouble=_zeros_of_two_signs),
     Op("np_sign", 1, of_numbers(np.sign), _number, "", np.sign, lambda a: _UNIT, expand=_sign, spellings=(np.sign,)),
     Op("np_fmax", 2, _ignoring(lambda x, y: x >= y), _common, "",
        _first_if(lambda x, y: (x >= y) | (y != y)), interval.maximum, expand=_expand_ignoring("max", "ge"),

@@ -14,6 +14,7 @@ from hastega_magic.ir.expr import Expr, const
 from hastega_magic.syntax.closures import attributes
 from hastega_magic.syntax.closures.captured_objects import attribute_at
 from hastega_magic.syntax.operations import applying, complex_numbers, lists, mappings, texts
+from hastega_magic.syntax.operations.array_methods import method_of_part
 from hastega_magic.syntax.operations.calls import call, check
 from hastega_magic.syntax.operations.generators import consumed, uses_up
 from hastega_magic.syntax.operations.number_functions import METHODS
@@ -70,6 +71,8 @@ def _plain(frame: Frame, value: Symbolic, name: str) -> Symbolic | None:
 def called(frame: Frame, node: ast.Call) -> Symbolic:
     """What a call gives."""
     if isinstance(node.func, ast.Attribute):
+        if (found := method_of_part(frame, node)) is not None:
+            return found
         owner = frame.evaluate(node.func.value)
         if not (isinstance(owner, Known) and isinstance(owner.value, ModuleType)):
             return _method(frame, owner, node.func, node)

@@ -63,7 +63,8 @@ def compared(graph: Graph, op: ast.cmpop, left: Symbolic, right: Symbolic) -> Ex
     """One comparison."""
     of_tuples = items_in(left) is not None or items_in(right) is not None
     if isinstance(op, (ast.In, ast.NotIn, ast.Is, ast.IsNot)) or of_tuples:
-        graph.only_python("such a comparison")
+        if not (isinstance(op, (ast.Is, ast.IsNot)) and (is_none(left) or is_none(right))):
+            graph.only_python("such a comparison")
         graph.keep(left)  # what may raise, also where the answer does not depend on it
         graph.keep(right)
     match op:

@@ -45,7 +45,7 @@ _INTS = frozenset(
 )
 _OTHERS = frozenset({
     "eq", "ne", "lt", "le", "gt", "ge", "pos", "min", "max", "int", "floor_int", "ceil_int", "round_int", "isnan",
-    "isinf", "isfinite",
+    "isinf", "isfinite", "np_larger", "np_smaller",
 })  # fmt: skip
 _LEAVES = 2
 """A result may be NaN because so many floats are; of more this is not looked at."""
@@ -146,6 +146,8 @@ class Rules:
         row = OPS[node.op]
         if row.signature is math_float:
             return float
+        if node.op == "fsqrt":  # which a method of NumPy's takes, of what is not negative
+            return given[0]
         if node.op not in _FLOATS | _PASSING | _INTS | _OTHERS:
             raise NotCompilable(f"`{node.op}` of NumPy's scalars is left to NumPy")
         if node.op in ("min", "max") and self._either(node, given) is None:
