@@ -1,7 +1,7 @@
 """Methods of short parts of captured arrays: `a[i - 2:i + 3].mean()`, `m[i].max()`.
 
-Their items are taken in the order in which NumPy takes them, so that sums of floats have its bits. A part that is cut
-off at the end of its array is NumPy's.
+Their items are taken in the order in which NumPy takes them, so that sums of floats have its bits. Of up to seven, as
+many are taken as there are; a longer part that is cut off at the end of its array is NumPy's.
 
 Source: pairwise summation of NumPy (`loops_utils.h.src`), which adds up to seven items one after the other, and up to
 128 in eight sums side by side.
@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, TypeGuard, cast
 import numpy as np
 
 from hastega_magic.ir.expr import Expr, const
-from hastega_magic.syntax.operations.stretches import is_cut, stretch
+from hastega_magic.syntax.operations.generators import SUM, Consumer, gone_through
+from hastega_magic.syntax.operations.stretches import Cut, cut, is_cut, stretch
 from hastega_magic.syntax.values.dimensions import Part
 from hastega_magic.syntax.values.graph import Graph
 from hastega_magic.syntax.values.values import SHORT, Known, Symbolic, number
@@ -39,10 +40,35 @@ def method_of_part(frame: Frame, call: ast.Call) -> Symbolic | None:
     freedom = _freedom(call) if callee.attr in _OF_FREEDOM else None
     if freedom is None and call.keywords:
         return None
+    if (
+        callee.attr in _OF_FEW
+        and is_cut(frame, callee.value)
+        and (part := _short(frame, callee.value)) is not None
+    ):
+        return _of_some(frame, call, part)
     items = _items(frame, callee.value)
     if items is None or (freedom is not None and len(items) <= freedom):
         return None
     return reduction(frame.graph, items, *([freedom] if freedom else []))
+
+
+def _short(frame: Frame, part: ast.Subscript) -> Cut | None:
+    """A part of an array that has seven items at the most, and may have fewer."""
+    if not _is_array(frame.peek(part.value)):
+        return None
+    found = cut(frame, part)
+    return found if found.some and found.most is not None and found.most < _SIDE_BY_SIDE else None
+
+
+def _of_some(frame: Frame, call: ast.Call, part: Cut) -> Symbolic:
+    """What the method gives of as many items as there are."""
+    callee = cast(ast.Attribute, call.func)
+    held = cast("np.ndarray[Any, Any]", part.table.value)
+    start = const(0) if callee.attr == "sum" and held.dtype.kind == "i" else const(0.0)
+    found = gone_through(frame, _OF_FEW[callee.attr], callee.value, call, start)
+    if callee.attr != "mean":
+        return found
+    return frame.graph.make("truediv", found, part.length(frame.graph))
 
 
 def _freedom(call: ast.Call) -> int | None:
@@ -73,7 +99,7 @@ def _items(frame: Frame, part: ast.Subscript) -> Sequence[Expr] | None:
     return [number(each) for each in cast("tuple[Symbolic, ...]", found)]
 
 
-def _is_array(value: Symbolic) -> TypeGuard[Known]:
+def _is_array(value: Symbolic | None) -> TypeGuard[Known]:
     held = value.value if isinstance(value, Known) else None
     return isinstance(held, np.ndarray) and cast("np.ndarray[Any, Any]", held).dtype in _DTYPES
 
@@ -137,6 +163,16 @@ _REDUCTIONS: Mapping[str, Callable[..., Expr]] = {
     "max": _extreme("np_larger"),
     "min": _extreme("np_smaller"),
 }
+
+
+def _step(op: str) -> Consumer:
+    text = "TOTAL = ITEM if TOTAL is None else BETTER(TOTAL, ITEM)"
+    return Consumer(
+        "TOTAL = None", text, "return TOTAL", {"BETTER": lambda graph, args: graph.make(op, *args)}
+    )
+
+
+_OF_FEW = {"sum": SUM, "mean": SUM, "max": _step("np_larger"), "min": _step("np_smaller")}
 _OF_FREEDOM = frozenset({"var", "std"})
 """Those that divide by the number of items less `ddof`."""
 

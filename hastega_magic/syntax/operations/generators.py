@@ -77,14 +77,14 @@ def _extreme(sign: str) -> Consumer:
     )
 
 
-_SUM = Consumer("TOTAL = DEFAULT", "TOTAL += ITEM", "return TOTAL", {}, "start")
+SUM = Consumer("TOTAL = DEFAULT", "TOTAL += ITEM", "return TOTAL", {}, "start")
 _COMPENSATED_SUM = Consumer(
     "TOTAL, LOST = DEFAULT, 0.0", "TOTAL, LOST = ADD(TOTAL, LOST, ITEM)", "return TOTALLED(TOTAL, LOST)",
     {"ADD": added, "TOTALLED": totalled}, "start",
 )  # fmt: skip
 
 CONSUMERS: Mapping[int, Consumer] = {
-    id(builtins.sum): _COMPENSATED_SUM if COMPENSATED else _SUM,
+    id(builtins.sum): _COMPENSATED_SUM if COMPENSATED else SUM,
     id(math.prod): Consumer(
         "TOTAL = DEFAULT", "TOTAL = TIMES(TOTAL, ITEM)", "return TOTAL", {"TIMES": product}, "start"
     ),
@@ -117,7 +117,7 @@ def consumed(frame: Frame, function: object, call: ast.Call) -> Symbolic | None:
         element = ast.Name(own("ITEM"), ast.Load())
         clauses = [ast.comprehension(ast.Name(own("ITEM"), ast.Store()), source, [], 0)]
         if function is builtins.sum and _is_part_of_array(frame, source):
-            consumer = _SUM  # CPython keeps what is lost of its own floats alone
+            consumer = SUM  # CPython keeps what is lost of its own floats alone
     elif isinstance(source, ast.Call) and len(source.args) == 2 and _is_filter(frame, source):
         element = ast.Name(own("ITEM"), ast.Load())
         kept = ast.Call(ast.Name(own("KEPT"), ast.Load()), [element], [])
@@ -134,6 +134,15 @@ def consumed(frame: Frame, function: object, call: ast.Call) -> Symbolic | None:
     for clause in clauses[1:]:
         names |= {name: Poison(f"`{name}` is read before it is assigned") for name in _bound(clause.target)}
     return evaluated(frame, call, _loop(consumer, clauses, element, call), names)
+
+
+def gone_through(
+    frame: Frame, consumer: Consumer, part: ast.expr, call: ast.Call, start: Symbolic
+) -> Symbolic:
+    """What a function of the items of a part gives, for which the call stands."""
+    item = ast.Name(own("ITEM"), ast.Load())
+    clauses = [ast.comprehension(ast.Name(own("ITEM"), ast.Store()), part, [], 0)]
+    return evaluated(frame, call, _loop(consumer, clauses, item, call), _names(consumer, start))
 
 
 def _is_filter(frame: Frame, node: ast.Call) -> bool:

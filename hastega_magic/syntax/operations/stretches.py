@@ -8,6 +8,7 @@ element for which Python would cut is Python's.
 from __future__ import annotations
 
 import ast
+import itertools
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -83,7 +84,7 @@ def cut(frame: Frame, node: ast.Subscript) -> Cut:
     length = captured_arrays.length(graph, table)
     start = const(0) if lower is None else _within(graph, lower, length)
     stop = length if upper is None else _within(graph, upper, length)
-    count = None if lower is None or upper is None else _count(lower, upper)
+    count = None if lower is None or upper is None else _most(lower, upper)
     some = count is not None and not _is_of_ints(graph, table, start)
     if some:  # else `sum` would be an int for some elements and a float for others
         start = cast(Expr, required(start, graph.make("lt", start, stop)))
@@ -117,6 +118,16 @@ def _count(lower: Expr, upper: Expr) -> int | None:
     """By how much the bounds differ, where that is a constant above zero."""
     (start, before), (end, behind) = _apart(lower), _apart(upper)
     return behind - before if start is end and behind > before else None
+
+
+def _most(lower: Expr, upper: Expr) -> int | None:
+    """By how much the bounds differ at the most: `max(0, i - 2)` is no less than `i - 2`."""
+    pairs = itertools.product(_any_of("max", lower), _any_of("min", upper))
+    return min((count for pair in pairs if (count := _count(*pair)) is not None), default=None)
+
+
+def _any_of(op: str, bound: Expr) -> tuple[Expr, ...]:
+    return (bound, *bound.args) if bound.op == op else (bound,)
 
 
 def stretch(graph: Graph, table: Known, lower: Expr, upper: Expr) -> Symbolic:
