@@ -44,6 +44,29 @@ def test_python_is_tried_once_and_taken_where_it_is_faster(monkeypatch, function
     assert taken(monkeypatch, 0.0, function, argument) == "cccpcc"
 
 
+def divisors(xs):
+    return [math.gcd(x, 84) for x in xs]
+
+
+def euclid(xs):
+    def gcd(a, b):
+        while b:
+            a, b = b, a % b
+        return a
+
+    return [gcd(x, 84) for x in xs]
+
+
+@pytest.mark.parametrize("function", [divisors, euclid])
+def test_of_turns_nothing_is_predicted_so_that_python_is_tried_in_place_of_short_loops(monkeypatch, function):
+    xs = list(range(1, 400))
+    monkeypatch.setattr(profitability, "_SHORT", math.inf)
+    assert taken(monkeypatch, math.inf, function, xs) == "cccppp"
+    assert taken(monkeypatch, 0.0, function, xs) == "cccpcc"
+    monkeypatch.setattr(profitability, "_SHORT", 0.0)
+    assert taken(monkeypatch, math.inf, function, xs) == "cccccc"
+
+
 def test_where_python_is_taken_nothing_else_is_looked_at(monkeypatch):
     monkeypatch.setenv("HASTEGA_AUTO", "")
     for name, value in (

@@ -72,6 +72,58 @@ def test_what_always_fails_is_tried_ever_less_often(tried):
     assert len(tried) == 3 + 4  # 3, then 16, 32, 64 and 128 runs later
 
 
+def behind(xs):
+    return [xs[i + 1] for i in range(len(xs))]
+
+
+def inverse(xs):
+    return [10 // x for x in xs]
+
+
+@pytest.mark.parametrize("plain", [behind, inverse])
+def test_what_raises_every_time_is_tried_ever_less_often(plain, monkeypatch):
+    tried, original = [], OrdinaryCode._value
+    monkeypatch.setattr(
+        OrdinaryCode, "_value", lambda self, *given: tried.append(1) or original(self, *given)
+    )
+    function, expected = hastega(plain), outcome(plain, SMALL)
+    assert isinstance(expected, tuple)
+    for _ in range(100):
+        assert outcome(function, SMALL) == expected
+    assert len(tried) == 3 + 2  # 3, then 16 and 32 runs later
+
+
+def test_what_raises_no_more_is_compiled_again():
+    function = hastega(inverse, on="simd")
+    for _ in range(3):
+        assert outcome(function, SMALL) == outcome(inverse, SMALL)
+    loops = []
+    for _ in range(18):
+        assert function(SMALL[1:]) == inverse(SMALL[1:])
+        loops.append(function.explain().pipelines[0].loops)
+    assert loops == [0] * 16 + [1, 1]
+
+
+def outcome(function, xs):
+    try:
+        return function(xs)
+    except (IndexError, ZeroDivisionError) as error:
+        return type(error), str(error)
+
+
+@pytest.mark.parametrize(
+    ("source", "written"),
+    [("range(3)", True), ("range(2, 900, 8)", True), ("range(256)", False), ("range(n)", False)],
+)
+def test_how_few_elements_there_are_may_be_written_down(source, written, monkeypatch):
+    asked = []
+    monkeypatch.setattr(OrdinaryCode, "worth", lambda self, given: asked.append(self.site.text))
+    session = Session({"n": 3}, Options(baseline=False))
+    session.run_cell(f"def f(xs): return [[x * y for y in {source}] for x in xs]\nr = f(range(300))")
+    assert session.namespace["r"] == [[x * y for y in eval(source, {"n": 3})] for x in range(300)]
+    assert any(each.startswith("[x * y") for each in asked) == (not written)
+
+
 def test_pauses():
     pauses = Pauses()
     assert [pauses.failed(why) for why in "abc"] == ["a", "b", "c"]

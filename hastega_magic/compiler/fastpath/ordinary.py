@@ -68,6 +68,8 @@ _ASKED_FOR = "`--on python` was asked for"
 _BY_LAST_BITS = "which of its elements it is may be decided by last bits, in which loops may differ"
 _RAISED = "an element raised, or there was none: Python ran it again, from the first one"
 
+_RAISED_BEFORE = "elements raised, or there were none, in the runs before"
+
 
 @dataclass
 class OrdinaryCode(Repeated):
@@ -148,13 +150,8 @@ class OrdinaryCode(Repeated):
         for number in code.sources if code.nest is None else ():
             if why := not_tried(operands[number]):
                 return self._left(why)
-        if self.options.on == "python":
-            return self._left(_ASKED_FOR)
-        for callee, expected in zip(callees, code.expected, strict=True):
-            if callee is not expected:
-                return self._left("a name that it calls is not Python's own function here")
-        if self._pauses.for_nan():
-            return self._left(NAN)
+        if why := self._refused(callees):
+            return self._left(why)
         before = self.reason in (SOONER, STAYS) and code.nest is None
         why = self._profitability.as_before([operands[each] for each in code.sources]) if before else ""
         if why := why or ("" if self._forms else self._pauses.for_failures()):
@@ -178,9 +175,22 @@ class OrdinaryCode(Repeated):
         except Exception as error:  # Python finds out, and raises it as the code's own
             reraise_signal(error)
             taken_back(error)
+            self._pauses.raised()
             return self._left(_RAISED)
-        self._pauses.found_none()
+        if self.reason != _RAISED:
+            self._pauses.found_none()
         return found
+
+    def _refused(self, callees: tuple[object, ...]) -> str:
+        """Why nothing is tried whatever it is given; "" if it may be."""
+        assert self.code is not None
+        if self.options.on == "python":
+            return _ASKED_FOR
+        if any(callee is not expected for callee, expected in zip(callees, self.code.expected, strict=True)):
+            return "a name that it calls is not Python's own function here"
+        if self._pauses.for_nan():
+            return NAN
+        return _RAISED_BEFORE if self._pauses.for_raising() else ""
 
     def _over_places(self, functions: Sequence[object], operands: Sequence[object]) -> object:
         """The value over the places of several clauses."""
@@ -286,6 +296,7 @@ class OrdinaryCode(Repeated):
         except Exception as error:
             reraise_signal(error)
             taken_back(error)
+            self._pauses.raised()
             return self._left(_RAISED)
         assert outcome.execution is not None
         if self.code.picks and not _same_bits(outcome):
@@ -360,7 +371,7 @@ def _same_bits(outcome: Outcome) -> bool:
     ran = [part.outcome.execution for part in outcome.parts if part.outcome is not None] or [
         outcome.execution
     ]
-    return all(each is not None and same_bits(each.compiled.fused) for each in ran)
+    return all(each is not None and same_bits(each.compiled.fused, turns=True) for each in ran)
 
 
 def _sentence(error: Exception) -> str:

@@ -24,7 +24,10 @@ class Pauses:
     _failures: int = 0
     _nans: int = 0
     """How often NaN was in the result, one time after the other."""
+    _raises: int = 0
+    """How often an element raised, one time after the other."""
     _left: int = 0
+    _for_raising: int = 0
     _for_nan: int = 0
     _why: str = ""
 
@@ -44,8 +47,19 @@ class Pauses:
         self._for_nan, self._nans = min(1 << self._nans, _LONGEST) - 1, self._nans + 1
 
     def found_none(self) -> None:
-        """None was."""
-        self._nans = 0
+        """None was, and no element raised."""
+        self._nans = self._raises = 0
+
+    def raised(self) -> None:
+        """An element raised, and Python ran the code again: what a loop takes before that is lost."""
+        self._raises += 1
+        if self._raises >= _TRIES:
+            self._for_raising = _FIRST << (self._raises - _TRIES)
+
+    def for_raising(self) -> bool:
+        """Whether this run is Python's as elements raised in those before."""
+        self._for_raising -= (paused := self._for_raising > 0)
+        return paused
 
     def for_nan(self) -> bool:
         """Whether this run is Python's as NaN was in the results of those before."""

@@ -23,6 +23,9 @@ _LEAST = 10e-9
 _DEARER = 4.0
 """Python is not tried where it is predicted to take so many times as long."""
 
+_SHORT = 1e-3
+"""Python is tried in place of a loop of so many seconds where nothing is predicted, as turns of loops are not."""
+
 _CLEAR = 0.8
 """Python's part of the time, from which on it computes."""
 
@@ -52,6 +55,8 @@ class Profitability:
 
     predicted: float = math.inf
     """Of Python, for an element; infinite where that is not to be known beforehand."""
+    unknown: bool = False
+    """Whether that is for what nothing is predicted of Python."""
     alike: bool = True
     """Python's last bits were those of every loop so far: the same code may be of integers now, and of floats later."""
     _sizes: dict[int, _Size] = field(default_factory=dict[int, _Size])
@@ -65,6 +70,7 @@ class Profitability:
         python = choice.costs.python if choice is not None else None
         self.predicted = math.inf
         self.alike = self.alike and same_bits
+        self.unknown = self.alike and choice is not None and python is None
         if self.alike and choice is not None and python is not None and length:
             self.predicted = python.seconds(choice.case) / length
 
@@ -77,7 +83,8 @@ class Profitability:
         if size is not None and size.tried:
             self._by_python = size.theirs < _CLEAR * size.ours
         elif size is not None and size.runs >= _RUNS and size.ours > _LEAST:
-            self._by_python = self.predicted < _DEARER * size.ours
+            short = self.unknown and size.ours * length < _SHORT
+            self._by_python = short or self.predicted < _DEARER * size.ours
         return SOONER if self._by_python else ""
 
     def as_before(self, sources: Sequence[object]) -> str:

@@ -70,13 +70,17 @@ def alike(compiled: CompiledLoop, mode: str) -> tuple[Assume, ...] | None:
     return unguarded[-1].assumes if mode != "wrap" and unguarded and same_bits(compiled.fused) else None
 
 
-def same_bits(fused: Fused) -> bool:
-    """Whether what Python gives, where it raises nothing, is the same to the last bit."""
+def same_bits(fused: Fused, turns: bool = False) -> bool:
+    """Whether what Python gives, where it raises nothing, is the same to the last bit; with `turns` loops may, too."""
     if not all(map(_exact, fused.outputs)):
         return False
     for node in everything(fused.roots()):
         row = OPS.get(node.op)
-        if node.type is FLOAT32 or (row is not None and "approximate" in row.traits) or node.op == "turns":
+        if (
+            node.type is FLOAT32
+            or (row is not None and "approximate" in row.traits)
+            or (node.op == "turns" and not turns)
+        ):
             return False
     return True
 

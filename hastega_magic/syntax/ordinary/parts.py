@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import field
 from typing import Any, cast
 
@@ -164,11 +164,8 @@ class Parts:
         return number, item(OPERANDS, number, node)
 
     def is_few(self) -> bool:
-        """Whether it can be seen that it goes through few elements: they are written down."""
-        written = (self.operands[number] for number in self.sources)
-        return self.nest is None and any(
-            isinstance(each, (ast.Tuple, ast.List)) and _is_short(each.elts) for each in written
-        )
+        """Whether it can be seen that it goes through few elements: they, or how many, are written down."""
+        return self.nest is None and any(_is_short(self.operands[number]) for number in self.sources)
 
     def behind(self, node: ast.expr) -> tuple[int, ast.expr]:
         """The same of what Python evaluates when an iterator has been made; NoPipeline if it may be noticed when."""
@@ -203,8 +200,22 @@ class Parts:
         self.places.append((f"{stage}({shown})" if shown else stage, span))
 
 
-def _is_short(items: list[ast.expr]) -> bool:
-    return len(items) < FEW and not any(isinstance(each, ast.Starred) for each in items)
+def _is_short(source: ast.expr) -> bool:
+    match source:
+        case ast.Tuple(elts=items) | ast.List(elts=items):
+            return len(items) < FEW and not any(isinstance(each, ast.Starred) for each in items)
+        case ast.Call(func=ast.Name(id="range"), args=[*bounds], keywords=[]):
+            given = [each.value for each in bounds if isinstance(each, ast.Constant)]
+            return len(given) == len(bounds) and _is_short_range(given)
+        case _:
+            return False
+
+
+def _is_short_range(bounds: Sequence[object]) -> bool:
+    try:
+        return not range(*cast("Sequence[int]", bounds))[FEW - 1 :]
+    except (TypeError, ValueError):
+        return False
 
 
 __all__ = [
