@@ -136,8 +136,8 @@ def _zeros_of_two_signs(b: Builder, args: Sequence[Any]) -> Any:
     return b.op("and", zeros, b.op("ne", b.op("signbit", x), b.op("signbit", y)))
 
 
-def _kept_first(test: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """The first of two, where the test holds or it is no number."""
+def _better(test: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """The first of two where the test holds, or it is no number: of the type that it has, NumPy's too."""
     return lambda x, y: x if x != x or test(x, y) else y
 
 
@@ -186,9 +186,9 @@ ROWS = (
     Op("np_minimum", 2, of_numbers(np.minimum), _common, "", np.minimum, interval.minimum,
        expand=_extremum("min", "lt"), spellings=(np.minimum,)),
     # A step of `.max()` and `.min()`: which zero is left of two depends on how many items NumPy takes at once.
-    Op("np_larger", 2, _kept_first(lambda x, y: x >= y), _common, "", np.maximum, interval.maximum,
+    Op("np_larger", 2, _better(lambda x, y: x > y), _common, "", np.maximum, interval.maximum,
        expand=_extremum("max", "gt"), trouble=_zeros_of_two_signs),
-    Op("np_smaller", 2, _kept_first(lambda x, y: x <= y), _common, "", np.minimum, interval.minimum,
+    Op("np_smaller", 2, _better(lambda x, y: x < y), _common, "", np.minimum, interval.minimum,
        expand=_extremum("min", "lt"), trouble=_zeros_of_two_signs),
     Op("np_sign", 1, of_numbers(np.sign), _number, "", np.sign, lambda a: _UNIT, expand=_sign, spellings=(np.sign,)),
     Op("np_fmax", 2, _ignoring(lambda x, y: x >= y), _common, "",

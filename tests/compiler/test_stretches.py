@@ -131,7 +131,7 @@ y = range(60) |> map(middle)"""
         "len(t[i:i + 4:2])",
         "len(t[i / 2:i / 2 + 1])",
         "sum(sorted(t[:i]))",
-        "a[i:i + 2].sum()",
+        "a[i:i + 2].prod()",
         "len(a[i:i + 2] * 2)",
     ],
 )
