@@ -137,7 +137,8 @@ class Learned:
         measured, kin = self._measured(loop, backend)
         if not measured:
             return [self.levels.factor(backend, kin, max(n, 1), phase == "kernel") for n in sizes]
-        points = sorted((math.log2(size.n), size.ratio(phase)) for size in measured.values())
+        known = list(measured.values())  # to which another thread may add, as it runs the same loop
+        points = sorted((math.log2(size.n), size.ratio(phase)) for size in known)
         return [math.exp(_between(points, math.log2(max(n, 1)))) for n in sizes]
 
     def _measured(self, loop: str, backend: str) -> tuple[Mapping[int, _Size], str]:
@@ -148,7 +149,7 @@ class Learned:
     def fitted(self, loop: str, backend: str) -> Line | None:
         """The loop's own a · n + b, from what was measured at two sizes or more; None before that."""
         sizes = self.loops.get(loop, {}).get(backend, {})
-        points = [(float(size.n), size.seconds) for size in sizes.values()]
+        points = [(float(size.n), size.seconds) for size in list(sizes.values())]
         if len(points) < 2:
             return None
         from hastega_magic.cost.fit import line

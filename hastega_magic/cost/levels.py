@@ -84,7 +84,7 @@ class Levels:
         found = 0.0
         for each in backends:
             weight, total = _DOUBT, _DOUBT * found
-            for place, level in self.known.get(each, {}).items():
+            for place, level in list(self.known.get(each, {}).items()):  # another thread may add to it
                 near = level.count * _NEAR ** abs(place - power)
                 weight += near
                 total += near * (level.kernel if kernel else level.run)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hastega_magic.cost.learned import LOOPS, Learned
+from hastega_magic.cost.learned import LOOPS, Learned, _Size
 
 
 def test_one_size_corrects_the_level_and_two_the_slope():
@@ -21,6 +21,21 @@ def test_one_size_corrects_the_level_and_two_the_slope():
     fitted = learned.fitted("loop", "simd")
     assert fitted.at(1024) == pytest.approx(2e-5, rel=0.01)
     assert fitted.at(1 << 20) == pytest.approx(8e-3, rel=0.01)
+
+
+def test_another_thread_may_learn_meanwhile(monkeypatch):
+    learned, ratio = Learned(), _Size.ratio
+    for power in (10, 20):
+        learned.note("loop", "simd", 1 << power, 1e-5, 2e-5)
+
+    def noting(self, phase="run"):
+        monkeypatch.setattr(_Size, "ratio", ratio)
+        learned.note("loop", "simd", 1 << 15, 1e-5, 2e-5)
+        return ratio(self, phase)
+
+    monkeypatch.setattr(_Size, "ratio", noting)
+    assert learned.factors_at("loop", "simd", [1 << 12]) == [pytest.approx(2)]
+    assert sorted(learned.loops["loop"]["simd"]) == [10, 15, 20]
 
 
 def test_the_median_of_runs_counts():
