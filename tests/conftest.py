@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from at_once import same_at_once
 from hypothesis import settings
-from pocl_headers import program_of
+from pocl_programs import program_of
 
 from hastega_magic.compiler.loops import clear_cache
 from hastega_magic.interval import BIT, INT64, TOP, Interval, point

@@ -67,7 +67,6 @@ _MANY = 1 << 17
 _ASKED_FOR = "`--on python` was asked for"
 _BY_LAST_BITS = "which of its elements it is may be decided by last bits, in which loops may differ"
 _RAISED = "an element raised, or there was none: Python ran it again, from the first one"
-
 _RAISED_BEFORE = "elements raised, or there were none, in the runs before"
 
 

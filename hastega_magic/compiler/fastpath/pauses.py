@@ -27,6 +27,7 @@ class Pauses:
     _raises: int = 0
     """How often an element raised, one time after the other."""
     _left: int = 0
+    """Runs that are left to Python for failures; what follows, for elements that raised and for NaN."""
     _for_raising: int = 0
     _for_nan: int = 0
     _why: str = ""

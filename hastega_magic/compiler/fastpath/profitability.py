@@ -56,7 +56,7 @@ class Profitability:
     predicted: float = math.inf
     """Of Python, for an element; infinite where that is not to be known beforehand."""
     unknown: bool = False
-    """Whether that is for what nothing is predicted of Python."""
+    """Whether nothing is predicted, though Python may be tried: loops have turns."""
     alike: bool = True
     """Python's last bits were those of every loop so far: the same code may be of integers now, and of floats later."""
     _sizes: dict[int, _Size] = field(default_factory=dict[int, _Size])
