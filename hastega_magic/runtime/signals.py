@@ -17,8 +17,10 @@ import signal
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import compress, repeat
 from typing import TypeVar
 
 from hastega_magic.frames import signal_behind
@@ -107,12 +109,24 @@ class _Hook:
         time.sleep(_AFTER)
         with suppress(IndexError):  # it was raised at the end
             number, error = self.swallowed.pop()
-            if not callable(signal.getsignal(number)):  # a handler for one time
+            if not _send(self._thread, number):  # a handler for one time
                 self.swallowed.append((number, error))
-            elif hasattr(signal, "pthread_kill"):
-                signal.pthread_kill(self._thread, number)  # also a call that waits hears it
-            else:
-                _thread.interrupt_main(signal.Signals(number))
+
+
+def _send(thread: int, number: int) -> bool:
+    """Whether somebody answers this signal; then it is sent.
+
+    Where another thread puts back what was there before, between the two, it would end the process: so asking and
+    sending are one step of C's, in which no other thread runs.
+    """
+    if not hasattr(signal, "pthread_kill"):
+        if callable(signal.getsignal(number)):
+            _thread.interrupt_main(signal.Signals(number))  # safe by itself
+            return True
+        return False
+    answered = compress((number,), map(callable, map(_signal.getsignal, (number,))))
+    # also a call that waits hears it
+    return bool(deque(map(_signal.pthread_kill, repeat(thread), answered), maxlen=1))
 
 
 def signal_name(number: int) -> str:

@@ -222,3 +222,33 @@ def test_other_errors_of_finalisers_are_told_as_ever(monkeypatch):
 
     signals.with_signals(lambda: bool(Failing()))
     assert len(told) == 1
+
+
+ASKED = """
+import _thread, signal, sys, threading, time
+from hastega_magic.runtime.signals import _send
+
+main, over = _thread.get_ident(), False
+
+def again():
+    while not over:
+        _send(main, signal.SIGALRM)
+
+assert not _send(main, signal.SIGALRM)
+sys.setswitchinterval(1e-6)
+threads = [threading.Thread(target=again) for _ in range(2)]
+for thread in threads:
+    thread.start()
+until, came = time.monotonic() + 1, []
+while time.monotonic() < until:
+    for handler in (lambda *_: came.append(1), signal.SIG_IGN, signal.SIG_DFL):
+        signal.signal(signal.SIGALRM, handler)
+over = True
+print(bool(came))
+"""
+
+
+def test_one_that_comes_again_does_not_end_the_process():
+    """Where whoever answered it is gone in the very moment."""
+    done = subprocess.run([sys.executable, "-c", ASKED], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
