@@ -1,11 +1,13 @@
-"""Ctrl-C, put off until something is done."""
+"""Ctrl-C, put off until something is done; and whether other signals may come meanwhile."""
 
 from __future__ import annotations
 
 import _signal  # pyright: ignore[reportMissingModuleSource]
+import _thread
 import signal
 import threading
 from collections.abc import Callable
+from queue import SimpleQueue
 from types import FrameType
 from typing import TypeVar
 
@@ -35,13 +37,48 @@ def put_off(do: Callable[[], T]) -> T:
                 answer(signal.SIGINT, came[signal.SIGINT])
 
 
-def begin(thread: threading.Thread) -> None:
-    """Start the thread; Ctrl-C comes behind that.
+_OTHERS = tuple(signal.valid_signals() - {signal.SIGINT})
 
-    In `Thread.start` Python would make a RuntimeError of it at some places, and leave a lock taken at others that the
-    thread waits for: the process would never end.
+
+def others_answered() -> bool:
+    """Whether a handler of another signal than Ctrl-C may raise something here, as one that limits time does."""
+    here = threading.current_thread() is threading.main_thread()
+    return here and any(map(callable, map(_signal.getsignal, _OTHERS)))
+
+
+def begin(thread: threading.Thread, stack: int | None = None) -> None:
+    """Start the thread, with so many bytes of stack; Ctrl-C comes behind that, and what other signals raise.
+
+    In `Thread.start` Python would make another error of it at some places, and leave a lock taken at others that the
+    thread waits for: the process would never end. Other signals are answered while yet another thread starts it.
     """
-    put_off(thread.start)
+    if not others_answered():
+        return put_off(lambda: _start(thread, stack))
+    ends: SimpleQueue[BaseException | None] = SimpleQueue()
+
+    def start() -> None:
+        try:
+            _start(thread, stack)
+        except BaseException as error:  # raised where it is waited for
+            ends.put(error)
+        else:
+            ends.put(None)
+
+    _thread.start_new_thread(start, ())
+    if (error := ends.get()) is not None:
+        raise error
+    return None
 
 
-__all__ = ["begin", "put_off"]
+def _start(thread: threading.Thread, stack: int | None) -> None:
+    if stack is None:
+        return thread.start()
+    before = threading.stack_size()
+    try:
+        threading.stack_size(stack)
+        return thread.start()
+    finally:
+        threading.stack_size(before)
+
+
+__all__ = ["begin", "others_answered", "put_off"]

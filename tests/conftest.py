@@ -20,6 +20,7 @@ from at_once import same_at_once
 from hypothesis import settings
 from pocl_programs import program_of
 
+from hastega_magic import interrupts
 from hastega_magic.compiler.loops import clear_cache
 from hastega_magic.interval import BIT, INT64, TOP, Interval, point
 from hastega_magic.ir.expr import Expr, const, make
@@ -82,6 +83,23 @@ def _short_headers() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(opencl, "program_of", partial(program_of, opencl.program_of))
         yield
+
+
+_SIGNALS = interrupts._OTHERS
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _only_ctrl_c() -> Iterator[None]:
+    """That tests may take only so long is no handler of the user's, which has LLVM work on a thread of its own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(interrupts, "_OTHERS", ())
+        yield
+
+
+@pytest.fixture
+def signals_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Handlers of all signals count, which these tests set themselves."""
+    monkeypatch.setattr(interrupts, "_OTHERS", _SIGNALS)
 
 
 @pytest.fixture

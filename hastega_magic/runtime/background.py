@@ -8,7 +8,8 @@ from collections.abc import Callable
 from queue import Empty, SimpleQueue
 from typing import Generic, TypeVar
 
-from hastega_magic.interrupts import begin
+from hastega_magic.frames import reraise_signal
+from hastega_magic.interrupts import begin, others_answered, put_off
 from hastega_magic.runtime.signals import leave_to_others
 
 Made = TypeVar("Made")
@@ -33,8 +34,9 @@ class Later(Generic[Made]):
             maker = threading.Thread(target=self._run, name="hastega_later")
             try:
                 begin(maker)
-            except RuntimeError:  # none can be begun now, or the process ends
+            except RuntimeError as error:  # none can be begun now, or the process ends
                 self._asked = False
+                reraise_signal(error)
             except BaseException:
                 self._asked = maker.ident is not None
                 raise
@@ -69,14 +71,11 @@ def made_aside(make: Callable[[], Made]) -> Made:
             raised.put(error)
 
     maker = threading.Thread(target=whole, name="hastega_aside")  # no daemon either
-    before = threading.stack_size()
     try:
-        threading.stack_size(_STACK)
-        begin(maker)
-    except RuntimeError:
+        begin(maker, _STACK)
+    except (RuntimeError, ValueError) as error:
+        reraise_signal(error)
         return make()
-    finally:
-        threading.stack_size(before)
     while True:
         try:
             return made.get(timeout=_TICK)
@@ -85,4 +84,12 @@ def made_aside(make: Callable[[], Made]) -> Made:
                 raise raised.get() from None
 
 
-__all__ = ["Later", "made_aside"]
+def undisturbed(make: Callable[[], Made]) -> Made:
+    """What `make` returns. No signal's handler raises between its operations: some of llvmlite's free memory.
+
+    Ctrl-C is put off. Where other signals have handlers, which limit time, another thread makes it.
+    """
+    return made_aside(make) if others_answered() else put_off(make)
+
+
+__all__ = ["Later", "made_aside", "undisturbed"]

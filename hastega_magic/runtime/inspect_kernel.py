@@ -7,9 +7,9 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
-from hastega_magic.interrupts import put_off
 from hastega_magic.records import dataclass
 from hastega_magic.runtime import cpu
+from hastega_magic.runtime.background import undisturbed
 
 THROUGH_POINTER = "?"
 """The callee of a call that names no function."""
@@ -62,11 +62,11 @@ class Module:
 
 def inspect(text: str) -> Module:
     """Read the text; Unreadable where LLVM's parser or verifier refuses it."""
-    return put_off(lambda: _inspected(text))  # Ctrl-C in a finaliser would leave llvmlite's lock taken
+    cpu.host()
+    return undisturbed(lambda: _inspected(text))
 
 
 def _inspected(text: str) -> Module:
-    cpu.host()
     try:
         parsed: Any = llvm.parse_assembly(text)
     except RuntimeError as error:

@@ -126,7 +126,7 @@ def _send(thread: int, number: int) -> bool:
         return False
     answered = compress((number,), map(callable, map(_signal.getsignal, (number,))))
     # also a call that waits hears it
-    return bool(deque(map(_signal.pthread_kill, repeat(thread), answered), maxlen=1))
+    return bool(deque(map(signal.pthread_kill, repeat(thread), answered), maxlen=1))
 
 
 def signal_name(number: int) -> str:

@@ -17,7 +17,10 @@ from hastega_magic import hastega, pipe
 from hastega_magic.frames import reraise_signal, suppressed
 from hastega_magic.session import Options, Session
 
-pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers")
+pytestmark = [
+    pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers"),
+    pytest.mark.usefixtures("signals_answered"),
+]
 
 
 class Late(Exception):

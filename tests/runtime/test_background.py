@@ -12,8 +12,12 @@ import time
 import pytest
 from interrupting import interrupted
 
+from hastega_magic import interrupts
+from hastega_magic.interrupts import begin
+from hastega_magic.runtime import cpu
 from hastega_magic.runtime.background import Later, made_aside
 from hastega_magic.runtime.signals import with_signals
+from hastega_magic.session import Options, Session
 
 
 def test_it_is_made_once_and_in_the_background():
@@ -36,6 +40,52 @@ def test_it_is_made_once_and_in_the_background():
 
 def test_nothing_is_made_before_it_is_asked_for():
     assert Later(lambda: "it").made is None
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="there is no such signal")
+@pytest.mark.usefixtures("signals_answered")
+def test_llvm_works_where_no_handler_of_signals_raises(monkeypatch):
+    """Between two operations of llvmlite it would free memory twice."""
+    where, image_of = [], cpu.image_of
+
+    def seen(text):
+        where.append(threading.current_thread() is threading.main_thread())
+        return image_of(text)
+
+    monkeypatch.setattr(cpu, "image_of", seen)
+    before = signal.signal(signal.SIGUSR1, lambda *_: None)
+    try:
+        Session({}, Options(baseline=False, quiet=True)).run_cell(
+            "range(3) |> map(lambda x: x * 41 + 7) |> sum"
+        )
+        signal.signal(signal.SIGUSR1, before)
+        monkeypatch.setattr(interrupts, "_OTHERS", (signal.SIGUSR1,))  # without what limits the test
+        Session({}, Options(baseline=False, quiet=True)).run_cell(
+            "range(3) |> map(lambda x: x * 43 + 7) |> sum"
+        )
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert where == [False, True]
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="there is no such signal")
+@pytest.mark.usefixtures("signals_answered")
+def test_threads_begin_where_handlers_of_signals_stand():
+    def raising(*_):
+        raise RuntimeError("late")
+
+    before = signal.signal(signal.SIGUSR1, raising)
+    begun = threading.Event()
+    thread = threading.Thread(target=begun.set)
+    size = threading.stack_size()
+    try:
+        begin(thread, 1 << 24)
+        assert begun.wait(30)
+        assert threading.stack_size() == size
+        with pytest.raises(RuntimeError, match="once"):
+            begin(thread)
+    finally:
+        signal.signal(signal.SIGUSR1, before)
 
 
 FORKS = """

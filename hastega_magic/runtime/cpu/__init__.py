@@ -16,12 +16,12 @@ from typing import Any
 import llvmlite.binding as llvm
 
 from hastega_magic.forking import free_when_forking, held_while_forking
-from hastega_magic.interrupts import put_off
+from hastega_magic.interrupts import others_answered, put_off
 from hastega_magic.ir.abi import ENTRY
 from hastega_magic.ir.target import Target, describe
 from hastega_magic.records import cached_property, dataclass
 from hastega_magic.runtime import warmup
-from hastega_magic.runtime.background import made_aside
+from hastega_magic.runtime.background import made_aside, undisturbed
 
 KernelFunction = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 
@@ -78,6 +78,10 @@ class Program:
 @cache
 def host() -> Target:
     """The CPU this process runs on."""
+    return undisturbed(_described)
+
+
+def _described() -> Target:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     llvm.initialize_native_asmparser()
@@ -165,7 +169,8 @@ def compile_text(text: str) -> Program:
     _let_go_of_llvms()
     try:
         # LLVM cannot be interrupted.
-        return _compiled(text) if len(text) < _LONG else made_aside(lambda: _compiled(text))
+        aside = len(text) >= _LONG or others_answered()
+        return made_aside(lambda: _compiled(text)) if aside else _compiled(text)
     finally:
         _spent.seconds = compiled() + time.perf_counter() - began
 
@@ -213,7 +218,8 @@ def assembly(text: str) -> str:
 
 def listing(text: str) -> Listing:
     """The same with the places of its lines."""
-    return _listing(text, host())
+    target = host()
+    return undisturbed(lambda: _listing(text, target))
 
 
 @lru_cache(8)
