@@ -13,14 +13,18 @@ from hastega_magic.runtime.python_numbers import whole_number
 
 
 def clipping(lo: Any, hi: Any) -> Callable[[Any], Any]:
-    """The element, or the bound that it lies beyond; None is no bound, and NaN lies beyond none."""
+    """The element, or the bound that it lies beyond; None is no bound, and NaN lies beyond none.
+
+    Where `lo` is beyond `hi` it is `hi`, as of NumPy's.
+    """
 
     def clip(value: Any) -> Any:
+        result = value
         if lo is not None and value < (least := _alike(lo, value)):
-            return least
-        if hi is not None and value > (most := _alike(hi, value)):
+            result = least
+        if hi is not None and result > (most := _alike(hi, value)):
             return most
-        return value
+        return result
 
     return clip
 

@@ -214,3 +214,22 @@ def test_results_without_elements_have_one_type_on_all_back_ends(text, dtype, on
     session = Session({})
     session.run_cell(f"y = {text}", options=Options(on=on, baseline=False))
     assert session.namespace["y"].dtype == np.dtype(dtype)
+
+
+@pytest.mark.parametrize("on", ["parallel", "python", "opencl"])
+def test_of_bounds_that_cross_the_upper_one_holds(on):
+    """As `np.clip` and `min(max(x, lo), hi)` have it."""
+    if on == "opencl":
+        pytest.importorskip("pyopencl")
+    numbers = (None, -3, 2, 5.5, 2.25, math.nan, True, -0.0)
+    sources = (range(-5, 9), [0.5, -2.5, math.nan, 7.0], np.linspace(-3, 6, 11).astype(np.float32))
+    session = Session({}, Options(on=on, baseline=False, quiet=True))
+    for source, lo, hi in itertools.product(sources, numbers, numbers):
+        if lo is not None and hi is not None and not lo > hi:
+            continue
+        session.namespace |= {"xs": source, "lo": lo, "hi": hi}
+        session.run_cell("y = xs |> clip(lo, hi) |> to_list")
+        for x, found in zip(source, session.namespace["y"], strict=True):
+            least = lo if lo is not None and x < lo else x
+            wanted = hi if hi is not None and least > hi else least
+            assert found == wanted or math.isnan(found) and math.isnan(wanted), (source, lo, hi)

@@ -82,14 +82,15 @@ def _clip(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
 
 
 def _clipped(value: Expr, lo: object, hi: object) -> Value:
+    most = None if hi is None else _alike(hi, value, "clip")
+    least = None if lo is None else _alike(lo, value, "clip")
     result: Value = value
-    if hi is not None:
-        most = _alike(hi, value, "clip")
+    if most is not None:
         result = mixed.chosen(make("gt", value, most), most, value)
-    if lo is not None:
-        least = _alike(lo, value, "clip")
-        result = mixed.chosen(make("lt", value, least), least, result)
-    return result
+    if least is None:
+        return result
+    instead = least if most is None else mixed.chosen(make("gt", least, most), most, least)
+    return mixed.chosen(make("lt", value, least), instead, result)
 
 
 def _number(loop: Loop, name: str) -> Expr | Either:
