@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from IPython.core.error import UsageError
+from IPython.core.inputtransformer2 import leading_indent
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_var_expand
 from traitlets import Bool, Enum, Float, Int, List, TraitError, Unicode, validate
 from traitlets.config import Config
@@ -46,6 +47,13 @@ _SHOWING = (
     "hastega_magic.report.text",
 )
 """Modules that a report needs, and not what it tells of."""
+
+
+def _unindented(cell: str) -> str:
+    """The cell without the indentation of its first line, as IPython takes it from cells without a magic."""
+    lines = cell.splitlines(keepends=True)
+    first = next((number for number, line in enumerate(lines) if line.strip()), 0)
+    return "".join([*lines[:first], *leading_indent(lines[first:])])
 
 
 def _sessions() -> type[Session]:
@@ -137,7 +145,7 @@ class HastegaMagics(Magics):
         if line in (PLAIN, AWAITED):
             return self._run_everywhere(line, cell)
         # With its first line, as the editor shows it: line numbers then agree.
-        text = f"%%hastega {line}".rstrip() + "\n" + cell
+        text = f"%%hastega {line}".rstrip() + "\n" + _unindented(cell)
         with self._hiding_ours():
             options = arguments.options_from(line, self._defaults())
             if cell == NONE:

@@ -9,8 +9,13 @@ from __future__ import annotations
 import atexit
 import ctypes
 import mmap
+import os
+import re
+import sys
 import threading
 from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -56,6 +61,50 @@ class _Pages:
             self._pool.give(pages)
 
 
+_NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000) if sys.platform == "linux" else 0
+"""Linux maps more than there is memory of any kind where that is asked for: its `mman.h`; Python has no name for it."""
+
+_HELP = "end in a sink, as `|> sum`, or"
+
+
+def _mapped(size: int, flags: int = 0) -> mmap.mmap | None:
+    """Pages of our own; None where there is no room."""
+    try:
+        return mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | flags)
+    except OSError:
+        return None
+
+
+def look_after(arrays: Sequence[AnyArray]) -> None:
+    """MemoryError where packed results, with room for more than the machine's memory, have taken nearly all of it.
+
+    Otherwise the system would end the process.
+    """
+    if sum(array.nbytes for array in arrays) >= _physical() and _available() < _physical() >> _RESERVE:
+        raise MemoryError(f"what is kept does not fit into memory: {_HELP} keep fewer elements")
+
+
+_RESERVE = 4
+"""A sixteenth of the memory stays free: it takes several ticks to fill."""
+
+
+@cache
+def _physical() -> int:
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * mmap.PAGESIZE
+    except (AttributeError, OSError, ValueError):  # a system that does not say
+        return 1 << 62
+
+
+def _available() -> int:
+    """Bytes that can be written to before the system has none."""
+    try:
+        found = re.search(r"MemAvailable:\s+(\d+) kB", Path("/proc/meminfo").read_text("ascii"))
+    except OSError:
+        found = None
+    return _physical() if found is None else int(found[1]) << 10
+
+
 class _Pool:
     def __init__(self) -> None:
         # Of the thread that has it, too: while it looks for pages, garbage may be collected, and with it some of ours.
@@ -63,8 +112,8 @@ class _Pool:
         self._free: list[mmap.mmap] = []
         self.closed = False
 
-    def take(self, size: int) -> tuple[mmap.mmap, bool]:
-        """Pages for `size` bytes, and whether they were used before."""
+    def take(self, size: int, packed: bool) -> tuple[mmap.mmap, bool]:
+        """Pages for `size` bytes, and whether they were used before; `packed`: few of them may be written."""
         with self._lock:
             fitting = [pages for pages in self._free if size <= len(pages) <= 2 * size]
             if fitting:
@@ -73,10 +122,12 @@ class _Pool:
                 return best, True
             self._free.clear()
         rounded = -(-size // _HUGE_PAGE) * _HUGE_PAGE
-        try:
-            pages = mmap.mmap(-1, rounded, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-        except OSError as error:
-            raise MemoryError(f"a result of {size} bytes does not fit into memory") from error
+        pages = _mapped(rounded) or (_mapped(rounded, _NO_RESERVE) if packed and _NO_RESERVE else None)
+        if pages is None:
+            what = "room for a result of up to" if packed else "a result of"
+            raise MemoryError(
+                f"{what} {size:,} bytes does not fit into memory: {_HELP} go through fewer elements"
+            )
         if hasattr(mmap, "MADV_HUGEPAGE"):
             pages.madvise(mmap.MADV_HUGEPAGE)
         return pages, False
@@ -132,10 +183,11 @@ def _between_guards(length: int, dtype: str, size: int) -> AnyArray:
     return np.frombuffer(pages, dtype, length, first)
 
 
-def allocate(length: int, dtype: str, beside: Sequence[int] = ()) -> AnyArray:
+def allocate(length: int, dtype: str, beside: Sequence[int] = (), *, packed: bool = False) -> AnyArray:
     """Room for `length` elements, with any content. Pages that are never written take no memory.
 
-    `beside`: where elements of this size begin that are read one for each that is written.
+    `beside`: where elements of this size begin that are read one for each that is written. `packed`: fewer elements may
+    be written, and there may be room for more than the machine's memory: see `look_after`. MemoryError.
     """
     size = length * np.dtype(dtype).itemsize
     if _guarded:
@@ -147,7 +199,7 @@ def allocate(length: int, dtype: str, beside: Sequence[int] = ()) -> AnyArray:
         first = -anchor.ctypes.data % _ALIGNMENT
         return anchor[first : first + size].view(dtype)
     first = _apart(beside)
-    return np.asarray(_Pages(_pool, *_pool.take(size + first), length, dtype, first))
+    return np.asarray(_Pages(_pool, *_pool.take(size + first, packed), length, dtype, first))
 
 
 _NEAR = 512

@@ -118,7 +118,8 @@ def room(
     for stores in plan.rooms:
         size = sum(RESULT_STORAGE[store.type].size for store in stores)
         near = [address for address, stride in beside if stride == size]
-        arrays += results(stores, min(length, 1) if stores[0].running == "fold" else length, near)
+        whole = min(length, 1) if stores[0].running == "fold" else length
+        arrays += results(stores, whole, near, packed=plan.groups[len(arrays)] is not None)
     partials = [
         np.zeros((blocks, fold.words), _partial_type(fold.kind, fold.value.type.value)) for fold in plan.folds
     ]
@@ -127,12 +128,14 @@ def room(
     return found
 
 
-def results(stores: Sequence[Store], length: int, near: Sequence[int] = ()) -> list[AnyArray]:
+def results(
+    stores: Sequence[Store], length: int, near: Sequence[int] = (), *, packed: bool = False
+) -> list[AnyArray]:
     """Memory for `length` results of stores that share it; `near`: what is read beside, as `allocate` has it."""
     if len(stores) == 1:
-        return [allocate(length, RESULT_STORAGE[stores[0].type].name, near)]
+        return [allocate(length, RESULT_STORAGE[stores[0].type].name, near, packed=packed)]
     record = record_of(stores)
-    whole = allocate(length * record.itemsize, "uint8", near).view(record)
+    whole = allocate(length * record.itemsize, "uint8", near, packed=packed).view(record)
     return [whole[field] for field in record.names or ()]
 
 

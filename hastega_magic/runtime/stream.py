@@ -15,7 +15,7 @@ import numpy as np
 
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.records import dataclass
-from hastega_magic.runtime.buffers import AnyArray, allocate, trim, trim_before
+from hastega_magic.runtime.buffers import AnyArray, allocate, look_after, trim, trim_before
 from hastega_magic.runtime.python import structured
 
 PIECE = 1 << 20
@@ -239,21 +239,23 @@ class Stream:
     def gathered(self) -> AnyArray:
         """All elements; the stream has not been read."""
         size, at = self.dtype.itemsize, 0
-        memory = allocate(len(self) * size, "uint8")
+        memory = allocate(len(self) * size, "uint8", packed=True)
         found = memory.view(self.dtype)
         for piece in self.pieces_of_elements():
             found[at : at + len(piece)] = piece
             at += len(piece)
+            look_after([memory])
         return trim(memory, at * size).view(self.dtype)
 
     def gathered_backwards(self) -> AnyArray:
         """All elements, the last one first; the stream has not been read."""
         size = self.dtype.itemsize
-        memory = allocate(len(self) * size, "uint8")
+        memory = allocate(len(self) * size, "uint8", packed=True)
         found, at = memory.view(self.dtype), len(self)
         for piece in self.pieces_of_elements():
             found[at - len(piece) : at] = piece[::-1]
             at -= len(piece)
+            look_after([memory])
         return trim_before(memory, at * size).view(self.dtype)
 
     @overload

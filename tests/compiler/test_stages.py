@@ -232,4 +232,4 @@ def test_of_bounds_that_cross_the_upper_one_holds(on):
         for x, found in zip(source, session.namespace["y"], strict=True):
             least = lo if lo is not None and x < lo else x
             wanted = hi if hi is not None and least > hi else least
-            assert found == wanted or math.isnan(found) and math.isnan(wanted), (source, lo, hi)
+            assert found == wanted or (math.isnan(found) and math.isnan(wanted)), (source, lo, hi)

@@ -21,6 +21,7 @@ from hastega_magic.runtime.buffers import (
     trim,
     trim_before,
 )
+from hastega_magic.session import Options, Session
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int64", "float32", "float64"])
@@ -168,3 +169,56 @@ gc.freeze()  # what holds itself is there until modules are emptied, the latest 
 """
     ended = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
     assert ended.stderr == ""
+
+
+@pytest.fixture
+def little_memory(monkeypatch):
+    """A machine whose system maps no more than 64 MiB, but where it is told that they are not all written."""
+    mapped = buffers._mapped
+
+    def refused(size, flags=0):
+        return mapped(size, flags) if flags or size <= POOLED << 6 else None
+
+    monkeypatch.setattr(buffers, "_mapped", refused)
+    monkeypatch.setattr(buffers, "_physical", lambda: POOLED << 6)
+    buffers.drop_kept()
+
+
+@pytest.mark.skipif(not buffers._NO_RESERVE, reason="this system maps what there is memory for")
+@pytest.mark.parametrize("on", ["parallel", "simd"])
+def test_what_a_filter_keeps_fits_though_its_source_would_not(little_memory, on):
+    session = Session({}, Options(on=on, baseline=False, quiet=True))
+    kept = session.run_cell(
+        "range(30_000_000) |> filter(lambda x: x % 10_000 == 7) |> map(lambda x: (x, -x))"
+    ).value
+    assert kept["f0"].tolist() == list(range(7, 30_000_000, 10_000))
+    with pytest.raises(
+        MemoryError, match=r"a result of 240,000,000 bytes does not .* as `\|> sum`, or go"
+    ) as told:
+        session.run_cell("range(30_000_000) |> map(lambda x: x * 3)")
+    assert told.value.__cause__ is None
+    assert told.value.__context__ is None
+
+
+@pytest.mark.skipif(not buffers._NO_RESERVE, reason="this system maps what there is memory for")
+def test_results_that_fill_the_memory_end_in_an_error(little_memory, monkeypatch):
+    """And not with the process."""
+    looked = []
+    monkeypatch.setattr(buffers, "_available", lambda: looked.append(1) or 0)
+    monkeypatch.setattr(buffers, "_RESERVE", 0)
+    session = Session({}, Options(on="parallel", baseline=False, quiet=True))
+    text = "xs |> filter(lambda x: sum(x % k == 0 for k in range(2, 300)) < 300)"
+    with pytest.raises(MemoryError, match="what is kept does not fit into memory"):
+        session.run_cell(text.replace("xs", "range(20_000_000)"))
+    assert looked
+    assert len(session.run_cell(text.replace("xs", "range(2000)")).value) == 2000
+
+
+def test_other_results_are_not_looked_after(monkeypatch):
+    monkeypatch.setattr(buffers, "_available", lambda: 0)
+    buffers.look_after([np.zeros(1000)])
+
+
+def test_the_system_says_how_much_memory_there_is():
+    assert buffers._physical() > 1 << 27
+    assert 0 < buffers._available() <= buffers._physical()

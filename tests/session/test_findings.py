@@ -3,6 +3,7 @@
 import math
 import re
 import sys
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -395,3 +396,61 @@ def test_a_name_that_is_unknown_beside_a_pipeline_has_none():
     with pytest.raises(NameError) as caught:
         run("x = range(5) |> sum\nb = nope + 1")
     assert not hasattr(caught.value, "__notes__")
+
+
+ELEMENTS = {
+    "['1', '2', 'x'] |> map(int) |> sum": ("2, which is 'x'", "map(int)"),
+    "[1.5, None, 2] |> map(float) |> to_list": ("1, which is None", "map(float)"),
+    "iter(['1', 'x']) |> map(int) |> to_list": ("1, which is 'x'", "map(int)"),
+    "{'1': 2, 'x': 3} |> map(float) |> filter(_ > 1) |> count": ("1, which is 'x'", "map(float)"),
+    "[' 1', 'x '] |> map(str.strip) |> map(int) |> sum": ("1, which is 'x'", "map(int)"),
+    "['1', 'x'] |> map(int) |> map(lambda n: print(n)) |> count": ("1, which is 'x'", "map(int)"),
+    "['1', 5] |> map(tuple) |> to_list": ("1, which is 5", "map(tuple)"),
+    "['1', 'x'] |> map(Fraction) |> sum": ("1, which is 'x'", "map(Fraction)"),
+    "for k in range(3): ['1', 'x' if k == 2 else '3'] |> map(int) |> sum": ("1, which is 'x'", "map(int)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ELEMENTS)
+def test_classes_name_the_element_too(text):
+    with pytest.raises((TypeError, ValueError)) as raised:
+        run(text, Options(baseline=False, quiet=True), Fraction=Fraction)
+    element, place = raised.value.__notes__
+    which, stage = ELEMENTS[text]
+    assert element == f"hastega: element {which}, in `{stage}` (cell line 1)"
+    assert place.splitlines()[0].strip() == text
+    assert place.splitlines()[1].endswith("^" * len(stage))
+
+
+class Counted:
+    """An int of its own, which may not be asked again."""
+
+    def __init__(self):
+        self.asked = 0
+
+    def __int__(self):
+        self.asked += 1
+        return 1
+
+
+def test_no_element_is_asked_again_for_the_note():
+    seen = Counted()
+    with pytest.raises(ValueError, match="'x'"):
+        run("xs |> map(int) |> sum", Options(baseline=False, quiet=True), xs=[seen, "x"])
+    assert seen.asked == 1
+
+
+@pytest.mark.parametrize(
+    ("stage", "words"),
+    [
+        ("tap(lambda x: x + 'a')", "`tap` gives its function the whole value, not each element"),
+        ("tap(lambda x: x.real_part)", "`tap` gives its function the whole value, not each element"),
+        ("tap(lambda x: 1 // 0)", None),
+    ],
+)
+def test_what_tap_gives_its_function(stage, words):
+    with pytest.raises((TypeError, AttributeError, ZeroDivisionError)) as raised:
+        run(f"[1, 2] |> {stage} |> sum", Options(baseline=False, quiet=True))
+    *said, place = raised.value.__notes__
+    assert any(words in each for each in said) if words else not said
+    assert place.splitlines()[1].endswith("^" * len(stage))

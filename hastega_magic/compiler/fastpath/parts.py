@@ -20,7 +20,7 @@ from hastega_magic.compiler.fastpath.limits import Limits, limits
 from hastega_magic.compiler.fastpath.prepared import Prepared
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Part
-from hastega_magic.compiler.python.barriers import looked_into, noted
+from hastega_magic.compiler.python.barriers import looked_into
 from hastega_magic.compiler.python.lockstep import Before, Behind, Known
 from hastega_magic.compiler.python.uncompiled import by_python
 from hastega_magic.compiler.python.watching import Watch
@@ -86,7 +86,7 @@ class PythonPart:
             raise DoesNotFit
         following = Behind(stages[self.lead :], dict(self.quiet))
         try:
-            found, more = by_python(value, noted(stages[: self.lead]), following, before)
+            found, more = by_python(value, stages[: self.lead], following, before)
         finally:
             forget_inputs()
         if self.lead + more != len(self.site.stages):

@@ -90,7 +90,7 @@ def _found(error: BaseException, bound: Bound) -> _Found | None:
     ):
         return None
     try:  # objects of the user's are asked for what they are, and may raise
-        found = _told(error, bound) or _given(error, bound) or _at_once(error, bound) or _alone(error, bound)
+        found = next(filter(None, (each(error, bound) for each in _WAYS)), None)
     except Exception as raised:
         reraise_signal(raised)
         return None
@@ -378,5 +378,22 @@ def _about(name: str, error: Exception) -> str:
         return "it counts whole numbers: write `map(int) |> bincount`"
     return ""
 
+
+def _tapped(error: Exception, bound: Bound) -> _Found | None:
+    """A `tap` whose function raised, and what it is given, where that is what it took for something else."""
+    frames = {frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)}
+    for stage in bound.stages:
+        function: object = stage.args[0] if stage.args else stage.kwargs.get("f")
+        if stage.callee is None and stage.site.name == "tap" and isinstance(function, FunctionType):
+            if function.__code__ not in frames:
+                continue
+            mistaken = isinstance(error, (TypeError, AttributeError))
+            whole = "`tap` gives its function the whole value, not each element: `map` calls one for each"
+            return _at(stage, whole if mistaken else "")
+    return None
+
+
+_WAYS = _told, _tapped, _given, _at_once, _alone
+"""How the stage is found, in order."""
 
 __all__ = ["add_sentence", "point"]

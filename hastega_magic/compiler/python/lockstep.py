@@ -127,7 +127,7 @@ def run(
     watch = Watch.of(behind.stages)
     keeps = not watch.reached_by(stages)
     try:
-        for place, call in enumerate(calls_of(noted(behind.stages))):
+        for place, call in enumerate(calls_of(noted(behind.stages, classes=True))):
             gate = _gate(passing, owned, behind, place, watch) if keeps else _owned(passing, owned)
             passing, owned = _applied(call, gate, True)
         if not _passes([*stages, *behind.stages][-1]):

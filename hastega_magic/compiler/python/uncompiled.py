@@ -12,7 +12,7 @@ from hastega_magic.compiler.execute import Unasked
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Part
 from hastega_magic.compiler.python import lockstep
-from hastega_magic.compiler.python.barriers import note_signature, noted
+from hastega_magic.compiler.python.barriers import all_noted, name_element, note_signature, noted
 from hastega_magic.compiler.python.by_numpy import checked_by_python, numpy_value, steps_checked
 from hastega_magic.compiler.python.empty import typed
 from hastega_magic.compiler.python.lockstep import Before, Behind, in_pass, one_by_one
@@ -60,11 +60,17 @@ def by_python(
     behind: Behind | None = None,
     before: Before | None = None,
     watch: Seeing | None = None,
+    *,
+    tells: bool = True,
 ) -> tuple[object, int]:
     """What Python computes, with a note where it calls a function otherwise than that is written.
 
     And how many of the stages behind are in it, which go on in step with these for as long as somebody could tell.
+    `tells`: notes say of which element an error is.
     """
+    given = stages
+    if tells:
+        stages = all_noted(stages, value)
     try:
         if watch is not None:
             calls, passing = calls_of(stages), cast(Any, value)
@@ -76,8 +82,11 @@ def by_python(
         if not one_by_one(stages[0]) or (before is None and (behind is None or not behind.stages)):
             return python.run(value, calls_of(stages)), 0
         return lockstep.run(value, stages, behind or Behind(()), before)
-    except TypeError as error:
-        note_signature(error, [*stages, *(() if behind is None else behind.stages)])
+    except Exception as error:
+        if isinstance(error, TypeError):
+            note_signature(error, [*stages, *(() if behind is None else behind.stages)])
+        if tells and before is None:
+            name_element(error, given, value)
         raise
 
 
@@ -107,7 +116,7 @@ class UncompiledStages:
         self.tell(bound.site.source_text, reason)
         if self.options.strict:
             raise StrictError(f"{quoted(bound.site.source_text)} is not compiled: {reason.text}")
-        found, _ = self._in_step(value, noted(stages), Behind(()), watch=watch)
+        found, _ = self._in_step(value, stages, Behind(()), watch=watch)
         self.pictures.python(stages, why, bound.site.source_text, value, found)
         return found
 
@@ -118,11 +127,13 @@ class UncompiledStages:
         behind: Behind,
         before: Before | None = None,
         watch: Seeing | None = None,
+        *,
+        tells: bool = True,
     ) -> tuple[object, int]:
         began = time.perf_counter()
         try:
             with self.trace.phase("kernel", by_python=True):
-                found, more = by_python(value, stages, behind, before, watch)
+                found, more = by_python(value, stages, behind, before, watch, tells=tells)
         finally:
             forget_inputs()
         ran = [*stages, *behind.stages[:more]]
@@ -208,7 +219,7 @@ class UncompiledStages:
         behind = Behind(in_pass(run.rest, len(stages)))
         alone = compiled and run.looped is None and not behind.stages
         found, more = (self._unnoted(run, stages) if alone else None) or self._in_step(
-            run.given, noted(stages), behind, run.looped
+            run.given, stages, behind, run.looped
         )
         ran = run.rest[: len(stages) + more]
         self.pictures.python(ran, why, run.bound.site.source_text, run.value, found)
@@ -217,7 +228,7 @@ class UncompiledStages:
     def _unnoted(self, run: StatementRun, stages: Sequence[BoundStage]) -> tuple[object, int] | None:
         """By loops of C alone, in half of the time; None where an element raises, of which a note is to tell."""
         try:
-            return self._in_step(run.given, stages, Behind(()))
+            return self._in_step(run.given, stages, Behind(()), tells=False)
         except Exception as error:
             reraise_signal(error)
             return None

@@ -17,7 +17,7 @@ from hastega_magic.progress import Task
 from hastega_magic.records import dataclass
 from hastega_magic.runtime import cpu, threads
 from hastega_magic.runtime.addresses import address_of
-from hastega_magic.runtime.buffers import fresh_bytes
+from hastega_magic.runtime.buffers import fresh_bytes, look_after
 from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.cpu.pool import Call, together
 from hastega_magic.runtime.cpu.traversal import backwards
@@ -217,9 +217,11 @@ class Launch:
             parts = np.minimum(shared[abi.CLAIMS :: abi.LINE], words[abi.SPAN]).sum()
             claimed = int(shared[abi.NEXT] if plan.group_count else parts)
             self.work.at(self._done + min(claimed, blocks) * BLOCK)
+            look_after(results)
 
         assert self.result is not None
-        new = any(map(fresh_bytes, self.result.arrays))
+        results = self.result.arrays
+        new = any(map(fresh_bytes, results))
         expected = program.pace.expected(blocks, count, new)
         soon = (
             not plan.lasting and expected < threads.SOON

@@ -19,6 +19,7 @@ from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.progress import Task
 from hastega_magic.records import dataclass
 from hastega_magic.runtime import threads
+from hastega_magic.runtime.buffers import look_after
 from hastega_magic.runtime.loop_result import LoopResult, Stretch, room
 from hastega_magic.runtime.opencl import Device, DeviceError
 from hastega_magic.runtime.opencl import lane as opencl_lane
@@ -204,6 +205,7 @@ class Launch:
 
         def tick() -> None:
             self.work.at(done + min(turns.claimed * run.plan.chunk, whole))
+            look_after(run.result.arrays)
 
         try:
             _side_by_side(lambda lane: _claimed(run, lane, todo, turns), lanes, turns, tick)
