@@ -21,6 +21,11 @@ class Event:
     data: Mapping[str, object]
 
 
+def is_ours(error: BaseException) -> bool:
+    """Whether the exception is this package's own, of which reports do not tell."""
+    return type(error).__module__.startswith(f"{__package__}.")
+
+
 @dataclass
 class Trace:
     """The events of one cell. `group` is the group that events belong to by default."""
@@ -73,7 +78,7 @@ class Trace:
 
     def raised(self, error: BaseException) -> None:
         """Note what a group raised, unless that is this package's own, which is caught on its way."""
-        if self.group != CELL and not type(error).__module__.startswith(f"{__package__}."):
+        if self.group != CELL and not is_ours(error):
             self.add("raised", error=type(error).__name__)
 
     def of(self, kind: str) -> list[Event]:

@@ -112,13 +112,18 @@ class CellRun:
         self._expect_ordinary(cell)
 
         hooks, running = self.memory.hooks, Running(cell.sites, self.turns, self.ordinary)
+        ended: BaseException | None = None
         try:
             hooks.begin(self.namespace, running)
             yield from self._items(cell)
+        except BaseException as error:
+            ended = error
+            raise
         finally:
             running.over = True
             hooks.end(self.namespace, running)
-            self.turns.tell(self.trace)
+            self.turns.tell(self.trace, ended)
+            ended = None  # it holds this frame
             self._tell_ordinary()
             self.trace.beside("device", seconds_to_begin() - begun)
         compare(self.outcomes, self.options, time.perf_counter() - started, self.trace, self.remembered)

@@ -55,8 +55,8 @@ def _nothing(name: str, pipeline: PipelineReport) -> str:
 
 
 def ran(report: Report) -> bool:
-    """Whether a pipeline of the report came so far as to run."""
-    return any(pipeline.backend for pipeline in report.pipelines)
+    """Whether a pipeline of the report came so far as to run, or Python's part of one did."""
+    return any(each.backend or (each.barriers and each.raised) for each in report.pipelines)
 
 
 def _columns(shell: Shell) -> int:

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from IPython.core.error import UsageError
-from IPython.core.inputtransformer2 import leading_indent
+from IPython.core.inputtransformer2 import leading_indent  # pyright: ignore[reportUnknownVariableType]
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_var_expand
 from traitlets import Bool, Enum, Float, Int, List, TraitError, Unicode, validate
 from traitlets.config import Config
@@ -53,7 +53,7 @@ def _unindented(cell: str) -> str:
     """The cell without the indentation of its first line, as IPython takes it from cells without a magic."""
     lines = cell.splitlines(keepends=True)
     first = next((number for number, line in enumerate(lines) if line.strip()), 0)
-    return "".join([*lines[:first], *leading_indent(lines[first:])])
+    return "".join([*lines[:first], *cast("list[str]", leading_indent(lines[first:]))])
 
 
 def _sessions() -> type[Session]:

@@ -82,7 +82,18 @@ def _merge(events: Iterable[Event]) -> dict[str, Any]:
                 out["instructions"] = data.get("instructions")
             case "repeat":
                 out.setdefault(event.kind, []).append(data)
-            case "int" | "graph" | "model" | "lanes" | "split" | "tuning" | "cost" | "raised" | "broken_off":
+            case (
+                "int"
+                | "graph"
+                | "model"
+                | "lanes"
+                | "split"
+                | "tuning"
+                | "cost"
+                | "raised"
+                | "broken_off"
+                | "raised_later"
+            ):
                 out[event.kind] = data
             case "barrier" | "baseline":
                 out.setdefault(event.kind + "s", []).append(data)
@@ -104,11 +115,14 @@ def _merge(events: Iterable[Event]) -> dict[str, Any]:
 
 
 def _add_end(out: dict[str, Any]) -> None:
-    """What the group raised, and the loop that did, where no run of it came to its end."""
-    raised, loop = (codec.record(out.pop(kind, None)) for kind in ("raised", "broken_off"))
+    """What the group raised, and the loop that did, where no run of it came to its end; or what a later run did."""
+    kinds = "raised", "broken_off", "raised_later"
+    raised, loop, later = (codec.record(out.pop(kind, None)) for kind in kinds)
     if "backend" not in out:
         out.update(codec.record(loop.get("run")), raised=raised.get("error"))
         out.setdefault("int", loop.get("int"))
+    if later:
+        out["raised"] = later.get("error")
 
 
 def _add_phase(phases: dict[str, dict[str, Any]], data: Mapping[str, object]) -> None:

@@ -225,6 +225,29 @@ def test_the_report_of_a_statement_that_raised_says_so(notebook, on, before):
         assert (found["loops"], found["elements"], found["int"]["mode"]) == (1, 5000, "exact")
 
 
+def test_a_barrier_that_raised_is_told_of(notebook):
+    (bundle,) = notebook("z = ['1', 'x'] |> map(lambda s: int(s)) |> sum").bundles
+    assert bundle["text/plain"].startswith("z   ✗ raised ValueError · ✗ 1 barrier")
+    assert "✗ barrier map(lambda s: int(s)): elements of type str are not compiled" in bundle["text/plain"]
+    seen = notebook("z = ['1', 'x'] |> map(lambda s: int(s)) |> sum", "--strict")
+    assert seen.bundles == []  # the error says it
+
+
+@pytest.mark.parametrize(
+    ("ends", "raised"),
+    [("f(0)", "ZeroDivisionError"), ("try: f(0)\nexcept ZeroDivisionError: 1\nf(2)", None), ("nosuch", None)],
+)
+def test_a_later_run_that_ended_the_cell_is_told_of(notebook, ends, raised):
+    function = "def f(k):\n    return [1, k] |> map(lambda x: 1 // x) |> sum\n"
+    notebook(f"{function}f(1); f(3)\n{ends}")
+    notebook.run("from hastega_magic import last_report\nreport = last_report()")
+    (found,) = notebook.ns["report"].to_dict()["pipelines"]
+    assert found.get("raised") == raised
+    told = [each for each in found["why"] if "the last of which raised" in each]
+    assert bool(told) == bool(raised)
+    assert ("✗ raised" in notebook.ns["report"].to_text()) == bool(raised)
+
+
 @pytest.mark.parametrize(
     ("on", "said", "other"),
     [("python", "ran in Python", "numpy"), ("numpy", "computed by NumPy, array by array", "python")],

@@ -14,7 +14,7 @@ from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.statement import Bound, bound_of
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.site import Site
-from hastega_magic.trace import Event, Trace
+from hastega_magic.trace import Event, Trace, is_ours
 
 if TYPE_CHECKING:
     from hastega_magic.compiler.fastpath.repeated import Repeated
@@ -104,8 +104,10 @@ class CellTurns:
         self._known[site.id] = _Known(outcome.group, Bound(site, None, ()), repeated)
         return outcome.values[0]
 
-    def tell(self, trace: Trace) -> None:
-        """Count the runs for the report, and tell of numbers that changed."""
+    def tell(self, trace: Trace, ended: BaseException | None) -> None:
+        """Count the runs for the report, and tell of numbers that changed. `ended`: what the cell ended with."""
+        failing = None if ended is None or is_ours(ended) else self.failing(ended)
+        last = "" if failing is None else f", the last of which raised {type(ended).__name__}"
         for group, bound, turns, gave in (*self._raised, *self._known.values()):
             timed = self.options.baseline and any(
                 each.kind == "vector" for each in trace.events if each.group == group
@@ -114,7 +116,10 @@ class CellTurns:
                 trace.events.append(Event("which_run", group, {"text": _NOT_TIMED}))
             if turns.runs > 1:
                 self.adaptive.seen(bound.site.text, turns.varying)
-                often = f"ran {turns.runs} times in the cell"
+                fails = failing is not None and failing.site is bound.site
+                often = f"ran {turns.runs} times in the cell{last if fails else ''}"
+                if fails and gave:
+                    trace.events.append(Event("raised_later", group, {"error": type(ended).__name__}))
                 if not gave:
                     often = f"raised in each of its first {turns.runs} runs"
                 told = f"This pipeline {often}; the figures are those of the first time."
