@@ -86,7 +86,8 @@ class Arguments(argparse.ArgumentParser):
             elif "--show" in options and name in SECTIONS:
                 meant = ": a section stands behind --show; several with commas alone between them"
             elif len(options) == len(valued) == 1:
-                meant = f": did you mean {valued[0]} {name}?"
+                may_be = valued[0] != "--on" or name.partition(":")[0] in BACKENDS
+                meant = f": did you mean {valued[0]} {name}?" if may_be else f": it takes {valued[0]} alone"
             else:
                 meant = ": the cell's code begins on the next line" if self.prog.startswith("%%") else ""
             self.error(f"unexpected {name!r}{meant}")

@@ -87,8 +87,8 @@ def _sink(
 _ROWS = (
     Stage("map", "element", "f of each element", ("f",), 1, functions=(0,)),
     Stage("filter", "element", "the elements for which f holds", ("f",), 1, functions=(0,)),
-    Stage("zip", "element", "tuples of the elements side by side, as many as the shortest has",
-          ("other",), 1, variadic=True),
+    Stage("zip", "element", "tuples of the elements side by side, as many as the shortest has; `strict=True`: "
+          "ValueError where one has more", ("other",), 1, variadic=True, keywords=("strict",)),
     Stage("enumerate", "element", "pairs of a running number and the element", ("start",),
           numbers=("start",)),
     Stage("astype", "element", "each element as a dtype: int, float, bool or one of NumPy's; OverflowError for an "

@@ -256,6 +256,8 @@ def _beside(name: str, given: Mapping[str, Any], error: Exception) -> str | None
         if name == "dot":
             return "to multiply all elements by one number, write `map(lambda x: x * ...) |> sum`"
         return "to put one value beside each element, write `map(lambda x: (x, ...))`"
+    if given.get("strict", False) and str(error).startswith("zip() argument"):
+        return "without `strict` it ends with the shortest"
     if name == "dot" and str(error).startswith("dot takes sequences of one length"):
         return "`zip(...) |> map(lambda a, b: a * b) |> sum` ends with the shorter one"
     return None

@@ -41,6 +41,8 @@ def _filter(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
 
 
 def _zip(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
+    if given.get("strict", False) is not False:
+        raise NotCompilable("`zip` with `strict` compares the lengths, which is left to Python")
     _zipped(loop, site, (given["other"], *given["rest"]))
 
 
