@@ -1,6 +1,9 @@
 """What is said where a stage was given something else than was meant, and where it stands."""
 
+import functools
+import itertools
 import math
+import operator
 
 import pandas as pd
 import pytest
@@ -120,6 +123,28 @@ def test_the_value_so_far_written_as_an_argument(stage, better):
     assert said == f"hastega: the value so far goes before the arguments by itself: write `{better}`"
     assert caret == f"    {text}\n    {' ' * text.index(stage)}{'^' * len(stage)}"
     Session({**NAMES, "_": 7}).run_cell(f"y = range(9) |> mean |> {better}")
+
+
+@pytest.mark.parametrize(
+    ("stage", "better"),
+    [
+        ("functools.reduce(operator.add)", "reduce(operator.add)"),
+        ("functools.reduce(operator.add, _)", "reduce(operator.add)"),
+        ("itertools.takewhile(lambda x: x < 2)", "take_while(lambda x: x < 2)"),
+        ("itertools.dropwhile(lambda x: x < 2)", "drop_while(lambda x: x < 2)"),
+        ("functools.reduce", "reduce(...)"),
+    ],
+)
+def test_callables_that_take_their_function_first(stage, better):
+    text = f"y = range(9) |> map(_ + 1) |> {stage}"
+    names = {"functools": functools, "itertools": itertools, "operator": operator, "_": 7}
+    with pytest.raises(TypeError) as caught:
+        Session(dict(names)).run_cell(text)
+    said, caret = caught.value.__notes__
+    name = stage.partition("(")[0]
+    first = f"`{name}` takes its function first, and is given the value so far there"
+    assert said == f"hastega: {first}: write `{better}`"
+    assert caret.endswith("^" * len(stage))
 
 
 @pytest.mark.parametrize("text", ["range(9) |> plus(3, 4)", "[1] |> pow(_, 2)", "range(9) |> map(_, 3)"])

@@ -6,6 +6,8 @@ Before: `TypeError: must be real number, not range`, of `xs |> math.sqrt`; after
 
 from __future__ import annotations
 
+import functools
+import itertools
 import re
 import traceback
 from collections.abc import Sequence
@@ -32,8 +34,15 @@ def may_have_refused(stage: BoundStage, error: Exception) -> bool:
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
     name: object = getattr(stage.callee, "__name__", "")
     named = f"{name}()" in str(error) or str(error).startswith(f"{name} expected ")
-    return getattr(stage.callee, "__code__", None) is frame.f_code or named
+    first = id(stage.callee) in _FUNCTION_FIRST and str(error).endswith("object is not iterable")
+    return getattr(stage.callee, "__code__", None) is frame.f_code or named or first
 
+
+_FUNCTION_FIRST = {
+    id(functools.reduce): "reduce", id(map): "map", id(filter): "filter", id(itertools.starmap): "map",
+    id(itertools.takewhile): "take_while", id(itertools.dropwhile): "drop_while",
+}  # fmt: skip
+"""Callables of Python's that take a function before what they go through, and the stages that are meant."""
 
 _GIVEN = re.compile(r"(?<=\w)\(\s*_\s*(?:,\s*|(?=\)))")
 """The value so far, written as the first argument of a callable."""
@@ -48,6 +57,10 @@ def once(stage: BoundStage, error: Exception) -> str:
         return f"the value so far goes before the arguments by itself: write `{written}`"
     if stage.callee is None:
         return ""
+    if isinstance(error, TypeError) and (meant := _FUNCTION_FIRST.get(id(stage.callee))) is not None:
+        name, _, rest = stage.site.text.partition("(")
+        written = f"{meant}({re.sub(r', *_ *[)]$', ')', rest)}" if rest else f"{meant}(...)"
+        return f"`{name}` takes its function first, and is given the value so far there: write `{written}`"
     if not callable(stage.callee):
         source = ": a source stands before `|>`" if hasattr(stage.callee, "__iter__") else ""
         return f"{quoted(stage.site.text)} is no function, but of type {type(stage.callee).__name__}{source}"
