@@ -5,6 +5,7 @@ xs |> fil⇥    filter    the elements for which f holds
 
 from __future__ import annotations
 
+import builtins
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -245,11 +246,20 @@ def matcher(context: CompletionContext) -> Any:
     )
     if found is None:
         return {"completions": []}
+    texts, alone = list(found.texts), found.alone
+    if not alone and found.fragment and any(text.endswith("=") for text, _ in texts):
+        # IPython puts others' names before ours, and those of arguments before all in a call of Python's.
+        known = {text for text, _ in texts}
+        names = [
+            name for name in (*variables, "lambda", "not", *dir(builtins)) if name.startswith(found.fragment)
+        ]
+        texts += [(name, "name") for name in dict.fromkeys(names) if name not in known]
+        alone = True
     return {
-        "completions": [SimpleCompletion(text, type=told or "option") for text, told in found.texts],
+        "completions": [SimpleCompletion(text, type=told or "option") for text, told in texts],
         "matched_fragment": found.fragment,
         "ordered": True,
-        "suppress": found.alone,
+        "suppress": alone,
     }
 
 

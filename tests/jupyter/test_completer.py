@@ -223,6 +223,9 @@ def test_the_shell_asks(notebook):
     assert {"n=", "width"} <= set(offered("xs |> window("))
     assert "abs" not in offered("xs |> window("), "what is wanted would be lost among Python's own names"
     assert "abs" in offered("xs |> window(a")
+    notebook.run("low = 3")
+    assert offered("%%hastega\nxs |> clip(l")[:3] == ["lo=", "low", "lambda"]
+    assert offered("%%hastega\nxs |> zip(xs, stri")[:1] == ["strict="]
     notebook.run("from hastega_magic import pipe\nxs = range(9)")
     assert offered("pipe(xs).take_") == ["take_while"]
     assert set(STAGES) <= set(offered("pipe(xs)."))
