@@ -45,6 +45,26 @@ def test_a_statement_of_several_loops_is_cached_where_all_are():
         assert ("to compile, once" in session.last_report.to_text()) is not cached
 
 
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float32", "complex64"])
+@pytest.mark.parametrize(
+    "stages",
+    [
+        "take_while(lambda x: x > 0)",
+        "drop_while(lambda x: x > 0) |> take_while(lambda x: x)",
+        "scan(lambda a, x: a + x)",
+        "take_while(lambda x: x > 0) |> map(lambda x: x)",
+    ],
+)
+def test_arrays_without_elements(dtype, stages):
+    found = []
+    for on in ("python", "parallel", "numpy"):
+        session = Session({"xs": np.zeros(0, dtype)}, Options(on=on, baseline=False, quiet=True))
+        session.run_cell(f"found = xs |> {stages}")
+        found.append(session.namespace["found"].dtype)
+    assert len(set(found)) == 1
+    assert found[0].itemsize >= np.dtype(dtype).itemsize
+
+
 @pytest.mark.parametrize("source", ["set()", "frozenset()", "{}", "{}.items()", "deque()", "''", "fields"])
 @pytest.mark.parametrize(
     "stage", ["map(lambda v: v)", "reverse", "enumerate", "zip([1, 2])", "filter(lambda v: v)"]

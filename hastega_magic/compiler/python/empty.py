@@ -120,6 +120,7 @@ def _made(bound: Bound, source: object) -> AnyArray:
 
     if is_of_python(source) and not has(source, "__next__"):
         source = iterable(source)
+    given = source
     # These need a run to be compiled, and leave elements as they are.
     stages = [stage for stage in bound.stages if stage.site.name not in ("take_while", "drop_while")]
     while stages:
@@ -133,7 +134,8 @@ def _made(bound: Bound, source: object) -> AnyArray:
         else:
             source, taken = _past(stages[0], cast(AnyArray, source)), 1
         stages = stages[taken:]
-    return cast(AnyArray, source) if is_empty(source) else _of_source(source)
+    made = is_empty(source) and source is not given  # an int8 is an int behind any stage
+    return cast(AnyArray, source) if made else _of_source(source)
 
 
 def _by_loop(bound: Bound, source: object, stages: Sequence[BoundStage]) -> tuple[object, int]:
@@ -169,6 +171,8 @@ def _past(stage: BoundStage, source: AnyArray) -> AnyArray:
         return source
     if name == "map" and id(first) in _GIVEN:
         return _array(_GIVEN[id(first)])
+    if name == "astype":
+        return _of_source(np.empty(0, cast(Any, first)))
     if wide(stage) and type(first) is int and first <= _FIELDS:
         return _array((Workspace("<empty>").source(source).structure,) * first)
     return python.as_result([], source)
