@@ -62,6 +62,8 @@ def iterated(operands: tuple[object, ...], code: Ordinary) -> tuple[tuple[object
     length = min(map(len, sources))
     if length < FEW:
         raise NotExact(IS_FEW)
+    if code.strict and any(len(each) > length for each in sources):
+        raise NotExact("`zip` is strict, and one of what it goes through is longer")
     arrays = tuple(type(operand) is np.ndarray for operand in sources)
     look_at_errors(arrays)
     if code.backwards:

@@ -89,13 +89,14 @@ def _same(element: ast.expr, target: ast.expr) -> bool:
 def _source(node: ast.expr, shape: Shape, parts: Parts) -> ast.expr:
     """What is iterated over: `zip` and `enumerate` are stages, everything else is Python's to evaluate."""
     match node:
-        case ast.Call(func=ast.Name(id="zip"), args=[*args], keywords=[]) if len(args) > 1:
+        case ast.Call(func=ast.Name(id="zip"), args=[*args], keywords=keywords) if len(args) > 1:
+            parts.strict = _is_strict(keywords)
             if any(isinstance(arg, ast.Starred) for arg in args) or not _takes(shape, len(args)):
                 raise NoPipeline
             if isinstance(shape, tuple) and any(isinstance(part, tuple) for part in shape):
                 raise NoPipeline
             code = parts.callee(node.func, zip)
-            return call(code, side_by_side(args, node, parts), node)
+            return call(code, side_by_side(args, node, parts), node, keywords)
         case ast.Call(func=ast.Name(id="enumerate"), args=[elements, *start], keywords=[]) if len(start) < 2:
             if isinstance(elements, ast.Starred) or not _takes(shape, 2):
                 raise NoPipeline
@@ -124,6 +125,17 @@ def _source(node: ast.expr, shape: Shape, parts: Parts) -> ast.expr:
             ):
                 raise NoPipeline("its elements are taken apart otherwise than tuples of numbers can be")
             return parts.operand(node)[1]
+
+
+def _is_strict(keywords: Sequence[ast.keyword]) -> bool:
+    """Whether a `zip` is; NoPipeline where that is found out as it runs."""
+    match keywords:
+        case []:
+            return False
+        case [ast.keyword(arg="strict", value=ast.Constant(value=bool() as strict))]:
+            return strict
+        case _:
+            raise NoPipeline("`strict` of its `zip` is no constant")
 
 
 def _takes(shape: Shape, width: int) -> bool:

@@ -92,6 +92,7 @@ class Ordinary:
                is operand -1 - n
     roots      a function that gives the variables that have to hold something of their own for these, and what
     asked      which of the values that are looked at before it is tried are iterated over
+    strict     its sources are to have as many elements each
     picks      the pipeline's value is the number of the element that the code gives
     sources    which of the operands are iterated over; `backwards` those that are from their end
     start      the operand that a sum begins with (None: 0)
@@ -112,6 +113,7 @@ class Ordinary:
     roots: tuple[int, tuple[Root, ...]] | None = None
     asked: tuple[int, ...] = ()
     picks: bool = False
+    strict: bool = False
 
 
 @dataclass
@@ -136,6 +138,8 @@ class Parts:
     """It stands in a class, of whose variables functions know nothing."""
     picks: bool = False
     """Its value is one of the elements, and the pipeline's the number of that."""
+    strict: bool = False
+    """Its sources are to have as many elements each, or Python raises."""
     as_they_are: bool = False
     """A variable's elements are taken as they are."""
 

@@ -95,7 +95,7 @@ def recognised(
     found = Ordinary(
         site, tuple(parts.expected), tuple(parts.steps), parts.made, after, tuple(parts.sources),
         frozenset(parts.backwards), parts.start, parts.nest, keys_of(getattr(node, _FOR, None)),
-        tuple(parts.later), roots, asked, parts.picks,
+        tuple(parts.later), roots, asked, parts.picks, parts.strict,
     )  # fmt: skip
     return found, placed(made, node)
 

@@ -80,9 +80,11 @@ def item(name: str, number: int, place: ast.expr) -> ast.expr:
     return placed(ast.Subscript(ast.Name(name, ast.Load()), ast.Constant(number), ast.Load()), place)
 
 
-def call(callee: ast.expr, args: list[ast.expr], place: ast.expr) -> ast.expr:
+def call(
+    callee: ast.expr, args: list[ast.expr], place: ast.expr, keywords: Sequence[ast.keyword] = ()
+) -> ast.expr:
     """A call."""
-    return placed(ast.Call(callee, args, []), place)
+    return placed(ast.Call(callee, args, [*keywords]), place)
 
 
 def placed(node: ast.expr, place: ast.expr) -> ast.expr:
