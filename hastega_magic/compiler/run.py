@@ -16,10 +16,10 @@ from hastega_magic.compiler.execute import Execution, Ready, compiled_on, execut
 from hastega_magic.compiler.loops import CompiledLoop
 from hastega_magic.compiler.options import Options, placed
 from hastega_magic.compiler.python.by_python import NotAlike, python_values
-from hastega_magic.compiler.reporting.aborted import told_if_it_raises
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import HastegaError, UsageError
+from hastega_magic.frames import reraise_signal
 from hastega_magic.ir.fused import Fused
 from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.records import changed
@@ -168,6 +168,8 @@ def _on_device(ready: Ready, choice: Choice, tune: bool) -> Execution:
 def _by_python(ready: Ready, choice: Choice | None, threads: int) -> Execution:
     """By CPython, which gives the same values sooner; what is compiled is there to be shown, and for longer runs.
 
+    NotAlike where it raises: nobody has seen that its functions were called.
+
     `choice`: None where nothing is compiled, as it would be for this run alone.
     """
     backend = Cpu("parallel", threads)
@@ -181,8 +183,11 @@ def _by_python(ready: Ready, choice: Choice | None, threads: int) -> Execution:
     spent: list[float] = []
     for _ in range(ready.options.repeat):
         began = time.perf_counter()
-        with told_if_it_raises(execution, ready.options, ready.trace):
+        try:
             execution.values = python_values(ready.loops, ready.workspace)
+        except Exception as error:  # loops hand elements back that raise, with a note
+            reraise_signal(error)
+            raise NotAlike from None
         spent.append(time.perf_counter() - began)
     execution.seconds = statistics.median(spent)
     tell_runs(spent, sum(spent), ready.trace)

@@ -75,14 +75,45 @@ def _mapped(size: int, flags: int = 0) -> mmap.mmap | None:
         return None
 
 
+def _no_room(text: str) -> MemoryError:
+    error = MemoryError(text)
+    error.no_room = True  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]
+    return error
+
+
+def is_no_room(error: BaseException) -> bool:
+    """Whether a result has no room, and no function of the user's has raised it."""
+    return getattr(error, "no_room", False) is True
+
+
 def look_after(arrays: Sequence[AnyArray]) -> None:
     """MemoryError where packed results, with room for more than the machine's memory, have taken nearly all of it.
 
     Otherwise the system would end the process.
     """
     if sum(array.nbytes for array in arrays) >= _physical() and _available() < _physical() >> _RESERVE:
-        raise MemoryError(f"what is kept does not fit into memory: {_HELP} keep fewer elements")
+        raise _no_room(f"what is kept does not fit into memory: {_HELP} keep fewer elements")
 
+
+def look_after_list(length: int) -> None:
+    """The same of a list of numbers that grows, and takes more than there is left."""
+    taken = length * _BYTES_OF_NUMBER
+    if taken > _FREELY and _available() < min(taken, _physical() >> _RESERVE):
+        raise _no_room(f"what is listed does not fit into memory: {_HELP} keep fewer elements")
+
+
+def list_fits(length: int) -> None:
+    """MemoryError where so many numbers have no room in a list."""
+    if length << 3 > _physical():
+        raise _no_room(
+            f"a list of {length:,} elements does not fit into memory: {_HELP} go through fewer elements"
+        )
+
+
+_BYTES_OF_NUMBER = 40
+"""Of one of Python's, with its place in a list."""
+_FREELY = 1 << 29
+"""Bytes that a list may take without a look, which takes 0.05 ms."""
 
 _RESERVE = 4
 """A sixteenth of the memory stays free: it takes several ticks to fill."""
@@ -125,7 +156,7 @@ class _Pool:
         pages = _mapped(rounded) or (_mapped(rounded, _NO_RESERVE) if packed and _NO_RESERVE else None)
         if pages is None:
             what = "room for a result of up to" if packed else "a result of"
-            raise MemoryError(
+            raise _no_room(
                 f"{what} {size:,} bytes does not fit into memory: {_HELP} go through fewer elements"
             )
         if hasattr(mmap, "MADV_HUGEPAGE"):

@@ -100,11 +100,13 @@ def room(
     stretch: Stretch | None = None,
     beside: Sequence[tuple[int, int]] = (),
     gathered: tuple[int, Sequence[Sought]] = (0, ()),
+    *,
+    most: bool = False,
 ) -> LoopResult:
     """Memory for what a kernel of this layout leaves of `length` elements; of a stretch, it is there already.
 
-    `beside`: address and stride in bytes of what it reads meanwhile. `gathered`: the blocks of a window, unless 0, and
-    the extremes that are sought.
+    `most`: there may be fewer elements. `beside`: address and stride in bytes of what it reads meanwhile. `gathered`:
+    the blocks of a window, unless 0, and the extremes that are sought.
     """
     window, sought = gathered if stretch is None else (stretch.result.window, ())
     blocks = window or -(-length // BLOCK)
@@ -119,7 +121,8 @@ def room(
         size = sum(RESULT_STORAGE[store.type].size for store in stores)
         near = [address for address, stride in beside if stride == size]
         whole = min(length, 1) if stores[0].running == "fold" else length
-        arrays += results(stores, whole, near, packed=plan.groups[len(arrays)] is not None)
+        packed = any(store.mask is not None for store in stores)
+        arrays += results(stores, whole, near, packed=most or packed)
     partials = [
         np.zeros((blocks, fold.words), _partial_type(fold.kind, fold.value.type.value)) for fold in plan.folds
     ]

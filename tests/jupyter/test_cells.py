@@ -235,7 +235,12 @@ def test_a_barrier_that_raised_is_told_of(notebook):
 
 @pytest.mark.parametrize(
     ("ends", "raised"),
-    [("f(0)", "ZeroDivisionError"), ("try: f(0)\nexcept ZeroDivisionError: 1\nf(2)", None), ("nosuch", None)],
+    [
+        ("f(0)", "ZeroDivisionError"),
+        ("try: f(0)\nfinally: f(2)", "ZeroDivisionError"),
+        ("try: f(0)\nexcept ZeroDivisionError: 1\nf(2)", None),
+        ("nosuch", None),
+    ],
 )
 def test_a_later_run_that_ended_the_cell_is_told_of(notebook, ends, raised):
     function = "def f(k):\n    return [1, k] |> map(lambda x: 1 // x) |> sum\n"
@@ -243,7 +248,7 @@ def test_a_later_run_that_ended_the_cell_is_told_of(notebook, ends, raised):
     notebook.run("from hastega_magic import last_report\nreport = last_report()")
     (found,) = notebook.ns["report"].to_dict()["pipelines"]
     assert found.get("raised") == raised
-    told = [each for each in found["why"] if "the last of which raised" in each]
+    told = [each for each in found["why"] if "one of which raised ZeroDivisionError and ended it" in each]
     assert bool(told) == bool(raised)
     assert ("✗ raised" in notebook.ns["report"].to_text()) == bool(raised)
 

@@ -201,6 +201,36 @@ def test_what_a_filter_keeps_fits_though_its_source_would_not(little_memory, on)
 
 
 @pytest.mark.skipif(not buffers._NO_RESERVE, reason="this system maps what there is memory for")
+@pytest.mark.parametrize("behind", ["window(2)", "chunk(2)", "enumerate", "zip(range(10**8))"])
+def test_so_do_the_stages_behind_it(little_memory, behind):
+    session = Session({}, Options(on="parallel", baseline=False, quiet=True))
+    found = session.run_cell(f"range(30_000_000) |> filter(lambda x: x % 10_000 == 7) |> {behind}").value
+    expected = Session(
+        {"kept": list(range(7, 30_000_000, 10_000))}, Options(on="python", baseline=False, quiet=True)
+    )
+    assert np.array_equal(found, expected.run_cell(f"kept |> {behind}").value)
+
+
+NO_ROOM = {
+    "map(_ * 2) |> np.mean": "a result of 240,000,000 bytes does not fit",
+    "map(_ * 2) |> tap(seen.append) |> sum": "a result of 240,000,000 bytes does not fit",
+    "cumsum": "a result of 240,000,000 bytes does not fit",
+    "map(_ * 2) |> to_list": "a list of 30,000,000 elements does not fit",
+    "enumerate |> to_list": "a list of 30,000,000 elements does not fit",
+}
+
+
+@pytest.mark.parametrize("stages", NO_ROOM)
+def test_what_has_no_room_is_told_at_once(little_memory, stages):
+    session = Session({"np": np, "seen": []}, Options(on="parallel", baseline=False, quiet=True))
+    with pytest.raises(MemoryError, match=NO_ROOM[stages]) as told:
+        session.run_cell(f"range(30_000_000) |> {stages}")
+    assert told.value.__notes__[-1].splitlines()[1].strip() == "^" * len("range(30_000_000)")
+    assert not session.namespace["seen"]
+    assert session.run_cell("range(30_000_000) |> cumsum |> take_while(_ < 4)").value.tolist() == [0, 1, 3]
+
+
+@pytest.mark.skipif(not buffers._NO_RESERVE, reason="this system maps what there is memory for")
 def test_results_that_fill_the_memory_end_in_an_error(little_memory, monkeypatch):
     """And not with the process."""
     looked = []

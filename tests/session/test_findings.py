@@ -3,6 +3,7 @@
 import math
 import re
 import sys
+from datetime import date
 from fractions import Fraction
 
 import numpy as np
@@ -408,14 +409,24 @@ ELEMENTS = {
     "['1', 5] |> map(tuple) |> to_list": ("1, which is 5", "map(tuple)"),
     "['1', 'x'] |> map(Fraction) |> sum": ("1, which is 'x'", "map(Fraction)"),
     "for k in range(3): ['1', 'x' if k == 2 else '3'] |> map(int) |> sum": ("1, which is 'x'", "map(int)"),
+    "[1, date(2020, 1, 1)] |> map(float) |> sum": ("1, which is datetime.date(2020, 1, 1)", "map(float)"),
+    "[1, (1, 'x')] |> map(int) |> sum": ("1, which is (1, 'x')", "map(int)"),
+    "[(1, 2), (2, 3)] |> map(int) |> sum": ("0, which is (1, 2)", "map(int)"),
+    "[{'a': 1}, 2] |> map(int) |> sum": ("0, which is {'a': 1}", "map(int)"),
+    "[Fraction(1, 2), huge] |> map(float) |> sum": ("1, which is Fraction(1000...0000000000, 1)", "map(float)"),
+    "[1, 10**400] |> map(lambda x: float(x))": ("1, which is a number of 1329 bits", "map(lambda x: float(x))"),
+    "[1, 10**400] |> map(_ * 1.5) |> to_list": ("1, which is a number of 1329 bits", "map(_ * 1.5)"),
+    "[10**400, 1] |> map(float)": ("0, which is a number of 1329 bits", "map(float)"),
+    "[1, date(2020, 1, 1)] |> map(list) |> count": ("0, which is 1", "map(list)"),
 }  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore::hastega_magic.errors.IntegerOverflowWarning")
 @pytest.mark.parametrize("text", ELEMENTS)
 def test_classes_name_the_element_too(text):
-    with pytest.raises((TypeError, ValueError)) as raised:
-        run(text, Options(baseline=False, quiet=True), Fraction=Fraction)
-    element, place = raised.value.__notes__
+    with pytest.raises((TypeError, ValueError, OverflowError)) as raised:
+        run(text, Options(baseline=False, quiet=True), Fraction=Fraction, date=date, huge=Fraction(10**400))
+    element, *_, place = raised.value.__notes__
     which, stage = ELEMENTS[text]
     assert element == f"hastega: element {which}, in `{stage}` (cell line 1)"
     assert place.splitlines()[0].strip() == text

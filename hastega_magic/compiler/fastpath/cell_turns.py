@@ -107,7 +107,7 @@ class CellTurns:
     def tell(self, trace: Trace, ended: BaseException | None) -> None:
         """Count the runs for the report, and tell of numbers that changed. `ended`: what the cell ended with."""
         failing = None if ended is None or is_ours(ended) else self.failing(ended)
-        last = "" if failing is None else f", the last of which raised {type(ended).__name__}"
+        last = "" if failing is None else f", one of which raised {type(ended).__name__} and ended it"
         for group, bound, turns, gave in (*self._raised, *self._known.values()):
             timed = self.options.baseline and any(
                 each.kind == "vector" for each in trace.events if each.group == group

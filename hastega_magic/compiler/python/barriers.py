@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 import traceback
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from itertools import islice
 from types import FunctionType
 from typing import Any, cast
 
@@ -76,17 +78,34 @@ def name_element(error: Exception, stages: Sequence[BoundStage], source: object)
     called: Any = stages[0].args[0]
     try:
         for number, value in enumerate(cast("Iterable[Any]", source)):
-            if type(value) not in _PLAIN:  # which may do something when it is asked once more
+            if _raised_for(called, value, error):
+                error.add_note(f"hastega: {which(f'element {number}', value)}, {_where(stages[0])}")
                 return
-            try:
-                called(value)
-            except Exception as raised:
-                if type(raised) is type(error) and raised.args == error.args:
-                    error.add_note(f"hastega: {which(f'element {number}', value)}, {_where(stages[0])}")
-                return
-    except Exception as raised:
+    except Exception as raised:  # another stage raised, or it cannot be told
         reraise_signal(raised)
 
+
+def _raised_for(called: Callable[[Any], object], value: object, error: Exception) -> bool:
+    """Whether it was this value; what it raises is an end of the search."""
+    kind = type(value)
+    if kind not in _PLAIN:  # which may do something when it is asked once more
+        asked = _BY_NUMBER if called in (int, float, complex) else _BY_ELEMENT
+        named = isinstance(error, TypeError) and re.search(rf"[.']{re.escape(kind.__name__)}'", str(error))
+        if named and not any(hasattr(kind, each) for each in asked):
+            return True
+        raise error
+    try:
+        called(value)
+    except Exception as raised:
+        if type(raised) is type(error) and raised.args == error.args:
+            return True
+        raise
+    return False
+
+
+_BY_NUMBER = "__int__", "__index__", "__float__", "__complex__", "__trunc__"
+_BY_ELEMENT = "__iter__", "__getitem__"
+"""What numbers are made of, and collections; where a type has none of it, each of its values is refused."""
 
 _PLAIN = frozenset({bool, int, float, complex, str, bytes, type(None)})
 _ONCE_MORE = frozenset({list, tuple, str, bytes, range, set, frozenset, dict})
@@ -97,7 +116,9 @@ def _again(stage: BoundStage, source: object) -> bool:
     """Whether the stage is a class of Python's own over what can be gone over once more."""
     function: Any = stage.args[0] if stage.callee is None and stage.args else None
     builtin = isinstance(function, type) and function.__module__ == "builtins"
-    return builtin and stage.site.name in _OF_ELEMENTS and type(source) in _ONCE_MORE
+    if not builtin or stage.site.name not in _OF_ELEMENTS or type(source) not in _ONCE_MORE:
+        return False
+    return all(type(each) in _PLAIN for each in islice(cast("Iterable[Any]", source), 1))
 
 
 def _noted(stage: BoundStage, only: str, classes: bool) -> BoundStage:

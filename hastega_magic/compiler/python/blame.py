@@ -29,6 +29,7 @@ from hastega_magic.compiler.statement import Bound
 from hastega_magic.errors import NOWHERE, PACKAGE, HastegaError, Span, StrictError
 from hastega_magic.frames import reraise_signal
 from hastega_magic.report.escape import quoted
+from hastega_magic.runtime.buffers import is_no_room
 from hastega_magic.runtime.columnar import NullsError
 from hastega_magic.runtime.python_calls import THROUGH
 from hastega_magic.runtime.special_methods import has
@@ -123,6 +124,8 @@ def _told(error: Exception, bound: Bound) -> _Found | None:
         return _missing(said, bound)
     if isinstance(error, OverflowError) and (found := _BEYOND.match(said)):
         return _beyond_int64(found, bound)
+    if is_no_room(error):
+        return _source(bound)
     notes = "\n".join(getattr(error, "__notes__", ()))
     strict, beyond = isinstance(error, StrictError), isinstance(error, OverflowError)
     found = [

@@ -25,6 +25,7 @@ from hastega_magic.errors import BeyondInt64, StrictError, WideConstant
 from hastega_magic.frames import reraise_signal
 from hastega_magic.interval import INT64_MAX, INT64_MIN
 from hastega_magic.report.escape import quoted
+from hastega_magic.runtime.buffers import is_no_room
 from hastega_magic.runtime.python_calls import elements
 from hastega_magic.runtime.python_stages import Counted
 from hastega_magic.syntax.loops.build import BoundStage
@@ -44,9 +45,16 @@ def as_asked(driver: Driver, run: StatementRun, error: Exception, stages: Sequen
     # What wraps around raises for other elements than Python's integers, which are no answer where all are asked for.
     if of_check(error) or (driver.options.int_mode == "wrap" and not early):
         raise error
-    why = "an element raised, which the stages behind may never reach: Python takes one after the other"
+    what, why = (
+        "an element raised",
+        "which the stages behind may never reach: Python takes one after the other",
+    )
+    if is_no_room(error):  # of elements that somebody asks for
+        if not early:
+            raise error
+        what = "the memory does not hold all elements"
     try:
-        return driver.left.lazily(run.bound, run.given, run.rest, why)
+        return driver.left.lazily(run.bound, run.given, run.rest, f"{what}, {why}")
     except Exception as again:
         if type(again) is not type(error) or again.args != error.args:
             raise

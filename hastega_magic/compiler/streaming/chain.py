@@ -81,6 +81,8 @@ class _Link:
     """Whether Python may go through more elements than the loop behind."""
     all: bool
     """Whether Python goes through elements behind the stream's last one."""
+    whole: bool
+    """Whether the stream has as many elements as it may have."""
 
     @property
     def raises(self) -> bool:
@@ -144,7 +146,7 @@ class _Chain:
         if len(rest) == 1 and _reverses(rest[0]):
             return link.stream.gathered_backwards()
         if ends(rest):
-            return end(link.stream, rest[0], self.driver.trace)
+            return end(link.stream, rest[0], self.driver.trace, whole=link.whole)
         if not link.stream.fields:
             raise NotProduced  # no loop reads tuples of tuples
         driver = replace(self.driver, options=self.options)
@@ -201,7 +203,8 @@ class _Chain:
             ready.compiled, ready.fused, [], list(job.columns), job.length, threads, ready.cached, backend, job,
             on=self.options.on, choice=choice,
         )  # fmt: skip
-        return _Link(loop, workspace, execution, producer, stream, False, False)
+        whole = not self.links and all(store.mask is None for store in plan.stores)
+        return _Link(loop, workspace, execution, producer, stream, False, False, whole)
 
     def tell(self) -> None:
         """What ran, link by link."""

@@ -17,7 +17,7 @@ from hastega_magic.compiler.streaming.cutting import is_named
 from hastega_magic.frames import reraise_signal
 from hastega_magic.ir.kernel import are_fields
 from hastega_magic.runtime import python, python_stages
-from hastega_magic.runtime.buffers import AnyArray
+from hastega_magic.runtime.buffers import AnyArray, list_fits, look_after_list
 from hastega_magic.runtime.objects.boxes import listed
 from hastega_magic.runtime.stream import PIECE, NotProduced, Stream
 from hastega_magic.syntax.loops.build import BoundStage
@@ -94,9 +94,14 @@ def _types_of(element: object) -> list[ScalarType]:
     return [each for part in cast("tuple[object, ...]", element) for each in _types_of(part)]
 
 
-def end(stream: Stream, stage: BoundStage, trace: Trace) -> object:
-    """What the last stage makes of the elements; NotProduced where that takes all of them, or Python raises."""
+def end(stream: Stream, stage: BoundStage, trace: Trace, *, whole: bool) -> object:
+    """What the last stage makes of the elements; NotProduced where that takes all of them, or Python raises.
+
+    `whole`: the stream has as many as it may have.
+    """
     if is_named(stage, _LISTS):
+        if whole:
+            list_fits(len(stream))
         return _listed(stream, stage, trace)
     return _counted(stream, stage, trace) if is_named(stage, _COUNTS) else _one(stream, stage)
 
@@ -126,6 +131,7 @@ def _listed(stream: Stream, stage: BoundStage, trace: Trace) -> list[Any]:
     for piece in stream.pieces_of_elements():
         began = time.perf_counter()
         found += listed(piece)
+        look_after_list(len(found))
         seconds += time.perf_counter() - began
     trace.add("phase", name="convert_out", seconds=seconds)
     return found

@@ -88,7 +88,8 @@ class Launch:
         """Run the kernel over all blocks, or over the given ones, into the same result."""
         plan = abi.layout(kernel)
         if self.result is None or (blocks is None and not self.result.window):
-            self.result = room(plan, self.length, self.stretch, self._beside())
+            most = streamed(self.columns) is not None
+            self.result = room(plan, self.length, self.stretch, self._beside(), most=most)
         result, at, end = self.result, 0, self.ends[1]
         positions = np.zeros(plan.shared_words, np.int64) if self._shared is None else self._shared
         if result.window and plan.group_count:
@@ -102,6 +103,7 @@ class Launch:
                 if not len(listed):
                     continue
             self.run_piece(plan, program, start, stop, listed, positions)
+            look_after(result.arrays)
         if at < end and streamed(self.columns) is not None:
             result.ends_at(at)
         return result

@@ -26,6 +26,7 @@ from hastega_magic.ir.schedule import BLOCK
 from hastega_magic.progress import task
 from hastega_magic.records import dataclass
 from hastega_magic.runtime import cpu, threads
+from hastega_magic.runtime.buffers import look_after_list
 from hastega_magic.runtime.cpu import Program
 from hastega_magic.runtime.objects import boxes, overlapped_text
 from hastega_magic.runtime.objects import overlapped_words as job_words
@@ -182,6 +183,7 @@ class Overlapped:
                         return None
                     done, rate = stop, (time.perf_counter() - began) / stop
                     work.at(min(done * CHUNK, length))
+                    look_after_list(done * CHUNK)
             self._rate = rate
             return run.made()
         finally:
