@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from hastega_magic.cost.machine import SCHEMA, Identity, Machine
+from hastega_magic.frames import reraise_signal
 from hastega_magic.records import dataclass
 
 Json = dict[str, Any]
@@ -44,7 +45,8 @@ def last_calibration(place: Path, cpu: str) -> str:
     for file in files:
         try:
             machine = Machine.from_dict(_loads(file.read_bytes())["machine"])
-        except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
+            reraise_signal(error)
             continue
         if machine.identity.cpu.startswith(cpu):
             found.append(machine.calibrated)
@@ -69,7 +71,8 @@ def _trouble(file: Path) -> str:
         data = _loads(file.read_bytes())
     except OSError as error:
         return f"cannot be read ({error.strerror})"
-    except (ValueError, RecursionError):
+    except (ValueError, RecursionError) as error:
+        reraise_signal(error)
         return "is damaged"
     if not isinstance(data, dict):
         return "holds no calibration"
@@ -81,6 +84,7 @@ def _trouble(file: Path) -> str:
     try:
         Machine.from_dict(cast("Json", data)["machine"])
     except (ValueError, TypeError, KeyError, OverflowError) as error:
+        reraise_signal(error)
         return f"cannot be used ({error})"
     return ""
 
@@ -107,6 +111,7 @@ class Store:
         try:
             found = Machine.from_dict(data)
         except (ValueError, TypeError, KeyError, OverflowError) as error:
+            reraise_signal(error)
             self.said = f"the calibration in {self.file} cannot be used ({error}) and is ignored"
             return None
         if found.identity != self.identity:
@@ -136,7 +141,8 @@ class Store:
             return {}
         try:
             data = _loads(text)
-        except (ValueError, RecursionError):
+        except (ValueError, RecursionError) as error:
+            reraise_signal(error)
             self.said = f"{self.file} holds no calibration (it is damaged) and is ignored"
             return {}
         if not isinstance(data, dict):
@@ -155,6 +161,7 @@ class Store:
                 data = change(self.read())
                 _replace(self.file, json.dumps(data, allow_nan=False))
         except (OSError, ValueError) as error:
+            reraise_signal(error)
             self._memory = change(self.read())
             reason = error.strerror if isinstance(error, OSError) else error
             why = f"{self.place} cannot be written to ({reason})"

@@ -11,6 +11,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from hastega_magic.errors import NotCompilable
+from hastega_magic.frames import reraise_signal
 from hastega_magic.ops import OPS
 from hastega_magic.records import cached_property
 from hastega_magic.types import BOOL, FLOAT, FLOAT32, INT, Composite, ScalarType, type_of_constant
@@ -226,7 +227,8 @@ def python_of(node: Expr) -> Any:
     try:
         with np.errstate(all="ignore"):  # some rows compute with NumPy, which would warn the user of it
             found = OPS[node.op].python(*(arg.value for arg in node.args))
-    except (ArithmeticError, ValueError):
+    except (ArithmeticError, ValueError) as error:
+        reraise_signal(error)
         return None
     return None if isinstance(found, complex) else found
 

@@ -316,7 +316,8 @@ class _Running(Elements):
             return None
         try:
             factor: Any = _Evaluation(self._given.__getitem__).of(self._affine.factor)
-        except ArithmeticError:
+        except ArithmeticError as error:
+            reraise_signal(error)
             return None
         if not fits(factor):
             return None

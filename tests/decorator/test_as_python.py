@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import runpy
 import traceback
+import warnings
 from collections import Counter
 
 import numpy as np
@@ -315,3 +316,33 @@ def test_what_the_loop_asks_of_an_object_is_not_told_to_its_class():
             assert made(XS) == expected
             assert asked == told
             asked.clear()
+
+
+@pytest.mark.parametrize(
+    "xs", [np.arange(300), (np.arange(300) % 100).astype(np.int8), np.arange(300) % 2 == 0, XS]
+)
+def test_what_is_compared_with_an_infinity_is_a_bool_of_the_same_kind(xs):
+    inf = float("inf")
+
+    def alone(xs):
+        return [x < inf for x in xs]
+
+    def inverted(xs):
+        return [~(x != inf) for x in xs]
+
+    def parts(xs):
+        return [(x, x < inf, -inf < x < inf, (x > inf) * 2, abs(x < inf)) for x in xs]
+
+    def counted(xs):
+        return sum(x < inf for x in xs)
+
+    def numbered(xs):
+        return [n < inf for n, x in enumerate(xs)]
+
+    def beside(xs):
+        return [x * (x < inf) + 1.5 for x in xs]
+
+    for function in (alone, inverted, parts, counted, numbered, beside):
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of `~True`
+            assert repr(hastega(function)(xs)) == repr(function(xs)), function

@@ -14,8 +14,10 @@ from typing import Any
 import pytest
 
 from hastega_magic import hastega, pipe
+from hastega_magic.compiler.fastpath import clauses as clauses_of
 from hastega_magic.frames import reraise_signal, suppressed
 from hastega_magic.session import Options, Session
+from hastega_magic.syntax.stages import Stage
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers"),
@@ -130,3 +132,73 @@ def test_functions_may_give_the_name_of_all_their_arguments_to_something_else() 
 
     with pytest.raises(ZeroDivisionError):
         total([2, 1, 0] * 100)
+
+
+def test_what_it_raises_is_no_bound_that_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bounds of inner ranges may raise ValueError for elements that a condition leaves out."""
+
+    class Stopped(ValueError):
+        pass
+
+    def handler(number: int, frame: object) -> None:
+        raise Stopped
+
+    def pairs(xs: range, n: int) -> int:
+        return sum(x * y + n for x in xs for y in range(x + n))
+
+    rung: list[int] = []
+    ranges = clauses_of.__dict__["_ranges"]
+
+    def ringing(function: Callable[..., Any], read: Any) -> Any:
+        turns = itertools.count()
+
+        def bounds(*given: int) -> Any:
+            if next(turns) == 59 and not rung:
+                rung.append(1)
+                signal.raise_signal(signal.SIGALRM)
+            return function(*given)
+
+        return ranges(bounds, read)
+
+    decorated = hastega(on="parallel")(pairs)
+    decorated(range(60), 50)
+    monkeypatch.setattr(clauses_of, "_ranges", ringing)
+    before = signal.signal(signal.SIGALRM, handler)
+    try:
+        with pytest.raises(Stopped):
+            decorated(range(60), 51)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert rung
+    assert decorated(range(60), 51) == pairs(range(60), 51)
+
+
+@pytest.mark.parametrize("kind", [TypeError, ValueError, ArithmeticError, LookupError])
+def test_what_it_raises_is_no_fault_of_a_stage(
+    monkeypatch: pytest.MonkeyPatch, kind: type[Exception]
+) -> None:
+    def handler(number: int, frame: object) -> None:
+        raise kind("late")
+
+    rung: list[int] = []
+    complaint = Stage.complaint
+
+    def ringing(stage: Stage, *given: Any) -> str | None:
+        if not rung:
+            rung.append(1)
+            signal.raise_signal(signal.SIGALRM)
+        return complaint(stage, *given)
+
+    @hastega(on="parallel")
+    def doubled(xs: list[int]) -> list[int]:
+        return [x * 2 for x in xs]
+
+    monkeypatch.setattr(Stage, "complaint", ringing)
+    before = signal.signal(signal.SIGALRM, handler)
+    try:
+        with pytest.raises(kind, match="late"):
+            doubled(list(range(3000)))
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert rung
+    assert doubled([1, 2] * 300) == [2, 4] * 300

@@ -173,10 +173,10 @@ def _ranges(function: Callable[..., Any], read: Sequence[Sequence[int]]) -> list
     for each in itertools.product(*read):
         try:
             found.append(function(*each))
-        except _LEFT_OUT:
-            continue
         except Exception as error:
             reraise_signal(error)
+            if isinstance(error, _LEFT_OUT):
+                continue
             raise NotExact("the bounds of an inner range raise") from error
     return found
 

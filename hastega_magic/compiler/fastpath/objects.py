@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from hastega_magic.frames import reraise_signal
 from hastega_magic.runtime.objects.boxes import listed
 from hastega_magic.syntax.ordinary.numpys_rules import is_numpy
 
@@ -59,7 +60,8 @@ def holds_nan(values: Collection[object]) -> bool:
     try:
         with np.errstate(all="ignore"):  # NumPy's narrow scalars may overflow
             total = sum(numbers)  # in a tenth of the time; that of inf and -inf is NaN, too
-    except (TypeError, OverflowError):
+    except (TypeError, OverflowError) as error:
+        reraise_signal(error)
         total = math.nan
     return total != total and any(map(operator.ne, numbers, numbers))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, cast
 
+from hastega_magic.frames import reraise_signal
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.closures.numbers import same_number
 
@@ -98,7 +99,8 @@ def found_at(value: Any, path: Sequence[object]) -> object:
     try:
         for key in path:
             value = value[key]
-    except (LookupError, TypeError):
+    except (LookupError, TypeError) as error:
+        reraise_signal(error)
         return None
     return value
 

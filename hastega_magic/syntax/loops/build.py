@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from hastega_magic.errors import NOWHERE, BeyondInt64, NotCompilable, Reason
+from hastega_magic.frames import reraise_signal
 from hastega_magic.ir.pipeline import Pipeline, Sink, Source
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.closures.numpy_errors import asks
@@ -190,6 +191,7 @@ def _add(loop: Loop, bound: BoundStage) -> None:
     try:
         given = row.bind(bound.args, bound.kwargs)
     except TypeError as error:
+        reraise_signal(error)
         raise NotCompilable(str(error)) from None
     rule = RULES.get(site.name, sink if row.sink else None)
     if rule is None:

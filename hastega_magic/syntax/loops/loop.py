@@ -9,6 +9,7 @@ from dataclasses import field, replace
 from typing import Any, cast
 
 from hastega_magic.errors import NotCompilable
+from hastega_magic.frames import reraise_signal
 from hastega_magic.ir.expr import Expr, Value
 from hastega_magic.ir.pipeline import Sink, Stage
 from hastega_magic.records import cached_property, dataclass
@@ -227,7 +228,8 @@ def integer(name: str, value: object) -> int:
     """An argument that has to be an integer."""
     try:
         return operator.index(cast(Any, value))
-    except TypeError:
+    except TypeError as error:
+        reraise_signal(error)
         raise NotCompilable(f"`{name}` is given {value_text(value)}, which is no integer") from None
 
 

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 from hastega_magic.errors import NotCompilable
+from hastega_magic.frames import reraise_signal
 from hastega_magic.ir.expr import Expr, flatten, postorder, structure
 from hastega_magic.ir.pipeline import Fn
 from hastega_magic.syntax.functions.lower import Environment, lower, parameters
@@ -50,7 +51,8 @@ def quiet(stages: Sequence[BoundStage], element: object, env: Environment, bits:
             if STAGES[name].sink and name != "reduce":
                 return _ends(name, given, element, env)
             element, bits = _after(stage, given, element, env, bits)
-    except (NotCompilable, Cut, Probed, TypeError):
+    except (NotCompilable, Cut, Probed, TypeError) as error:
+        reraise_signal(error)
         return False
     return True
 

@@ -11,6 +11,7 @@ from typing import Any, cast
 import numpy as np
 
 from hastega_magic.errors import NotCompilable
+from hastega_magic.frames import reraise_signal
 from hastega_magic.ir.expr import Expr, Value, const, convert, make, structure
 from hastega_magic.ir.pipeline import MIXED_SINKS, Fn, Stage
 from hastega_magic.syntax.functions.lower import BOOLS_BESIDE_NUMPY, lower
@@ -122,7 +123,8 @@ def _astype(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
     value = _number(loop, "astype")
     try:
         found: np.dtype[Any] = np.dtype(given["dtype"])
-    except TypeError:
+    except TypeError as error:
+        reraise_signal(error)
         raise NotCompilable(f"`astype` is given {value_text(given['dtype'])}, which is no dtype") from None
     if found == np.dtype(np.float32):
         if not isinstance(value, Expr):

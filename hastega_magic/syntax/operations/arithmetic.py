@@ -11,6 +11,7 @@ from typing import Any, cast
 import numpy as np
 
 from hastega_magic.errors import NotCompilable
+from hastega_magic.frames import reraise_signal
 from hastega_magic.ir.expr import Expr, const, convert, is_const
 from hastega_magic.syntax.values import mixed
 from hastega_magic.syntax.values.graph import Graph
@@ -101,7 +102,8 @@ def _constant_power(base: Expr, exponent: Expr) -> Expr:
     if plain and abs(right) <= _LARGEST_POWER:
         try:
             result: object = left**right
-        except ArithmeticError:
+        except ArithmeticError as error:
+            reraise_signal(error)
             result = None
         if isinstance(result, (int, float)):
             return const(result)

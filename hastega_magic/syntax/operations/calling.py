@@ -10,6 +10,7 @@ from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
 from hastega_magic.errors import NotCompilable
+from hastega_magic.frames import reraise_signal
 from hastega_magic.ir.expr import Expr, const
 from hastega_magic.syntax.closures import attributes
 from hastega_magic.syntax.closures.captured_objects import attribute_at
@@ -110,6 +111,7 @@ def _read_text(function: Known, node: ast.Call) -> Symbolic | None:
     try:
         return known(read(*values), function.name)
     except (ValueError, TypeError) as error:
+        reraise_signal(error)
         raise NotCompilable(f"`{function.name}` of this text raises: {error}") from None
 
 

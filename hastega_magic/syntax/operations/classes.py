@@ -8,6 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from hastega_magic.errors import NotCompilable
+from hastega_magic.frames import reraise_signal
 from hastega_magic.ir.expr import Expr, const
 from hastega_magic.ir.pipeline import FIRST_PARAMETER
 from hastega_magic.syntax.values.graph import Graph
@@ -29,6 +30,7 @@ def is_instance(graph: Graph, args: Sequence[Symbolic]) -> Symbolic:
     try:
         return const(issubclass(type_, _classes(args[1])))
     except TypeError as error:
+        reraise_signal(error)
         raise NotCompilable(f"`isinstance`: {error}") from None
 
 

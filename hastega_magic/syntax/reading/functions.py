@@ -15,6 +15,7 @@ from types import CodeType, FunctionType
 import numpy as np
 
 from hastega_magic.errors import CellSyntaxError, NotCompilable, Span
+from hastega_magic.frames import reraise_signal
 from hastega_magic.lru import LruCache
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.reading.pipe import normalise, parse
@@ -131,7 +132,8 @@ def spreads(function: object, width: int) -> bool:
         return False
     try:
         parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):  # some builtins do not say; min and max take both forms alike
+    except (TypeError, ValueError) as error:  # some builtins do not say; min and max take both forms alike
+        reraise_signal(error)
         return False
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     positional = [parameter for parameter in parameters if parameter.kind in kinds]

@@ -165,7 +165,10 @@ class Graph:
             decided = beside_infinity(op, operands)
             if decided is not None:
                 self.keep(tuple(operands))
-                return decided
+                if not self._tells_types:
+                    return decided
+                compared = next(each for each in operands if each.type.is_integral)
+                return make("eq" if decided.value else "ne", compared, compared)  # a bool of the same kind
             known = None if self._tells_types else beside_float(op, operands)
             node = make(op, *operands) if known is None else known
         except OverflowError:
