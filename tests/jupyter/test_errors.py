@@ -397,23 +397,3 @@ def test_nan_passes_through(notebook):
     notebook("y = [float('nan'), 1.0] |> map(lambda x: x * 2)\nz = y |> sum")
     assert np.isnan(notebook.ns["y"][0])
     assert np.isnan(notebook.ns["z"])
-
-
-# Cells that are indented as a whole, as IPython takes those without a magic
-
-
-def test_an_indented_cell_runs_as_any_other(notebook):
-    assert notebook("    r = [1, 2] |> map(_ + 1) |> sum\n    r", "--quiet").out == "Out[1]: 5\n"
-    assert notebook(
-        "\n\n  # first\n  def f(x):\n      return x * 2\n\n  [1, 2] |> map(f) |> sum", "--quiet"
-    ).out.endswith(": 6\n")
-
-
-def test_an_indented_cell_has_its_caret_under_the_line_as_it_is_shown(notebook):
-    shown = fails(notebook("    a = 1\n    b = [1] |> map(_ + nosuch) |> sum"), "NameError", "nosuch")
-    lines = shown.splitlines()
-    (marked,) = [number for number, line in enumerate(lines) if line.strip() == "^" * len("nosuch")]
-    place = lines[marked].index("^")
-    assert lines[marked - 1][place : place + 6] == "nosuch"
-    fails(notebook("  a = (1,\n  b = 2"), "SyntaxError")
-    alive(notebook)

@@ -10,21 +10,15 @@ Looked for when the error is there, and said only where no other stage can have 
 
 from __future__ import annotations
 
-import difflib
 import itertools
-import operator
 import re
 import traceback
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import FunctionType
-from typing import Any, cast
 
-import numpy as np
-
-from hastega_magic.compiler.python.barriers import called_otherwise
 from hastega_magic.compiler.python.naming import BEYOND, named, placed
 from hastega_magic.compiler.python.refused import may_have_refused, of_names, of_none, once
+from hastega_magic.compiler.python.wrong_arguments import is_sequence, wrong
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.errors import NOWHERE, PACKAGE, HastegaError, Span, StrictError
 from hastega_magic.frames import reraise_signal
@@ -32,10 +26,8 @@ from hastega_magic.report.escape import quoted
 from hastega_magic.runtime.buffers import is_no_room
 from hastega_magic.runtime.columnar import NullsError
 from hastega_magic.runtime.python_calls import THROUGH
-from hastega_magic.runtime.special_methods import has
 from hastega_magic.syntax.hints import marked
 from hastega_magic.syntax.loops.build import BoundStage
-from hastega_magic.syntax.reading.literals import DTYPES, wrong_count
 from hastega_magic.syntax.site import StageSite
 from hastega_magic.syntax.stages import STAGES
 
@@ -188,11 +180,11 @@ def _given(error: Exception, bound: Bound) -> _Found | None:
                 given = STAGES[stage.site.name].bind(stage.args, stage.kwargs)
             except TypeError:
                 return _at(stage)
-            sentence = _wrong(stage, given, error)
+            sentence = wrong(stage, given, error)
             if sentence is not None:
                 return _at(stage, sentence)
     source = bound.source  # None, where it is the result of a statement that has not run yet
-    if bound.stages and not _is_sequence(source):
+    if bound.stages and not is_sequence(source):
         name = type(source).__name__  # Python puts the module before some
         asked = f"'{name}' object is not iter", f".{name}' object is not iter", "iteration over a 0-d array"
         if any(each in str(error) for each in asked):
@@ -211,119 +203,6 @@ def _behind_a_value(error: Exception, bound: Bound) -> _Found | None:
     ]
     return _at(found[0]) if len(found) == 1 else None
 
-
-def _wrong(stage: BoundStage, given: Mapping[str, Any], error: Exception) -> str | None:
-    """What is wrong with the arguments, in a sentence; "" where the error says so itself; None: nothing."""
-    name = stage.site.name
-    row = STAGES[name]
-    functions = [row.parameters[place] for place in row.functions]
-    if name in ("min", "max"):
-        functions = ["key"]
-    for parameter in functions:
-        value = given.get(parameter)
-        if parameter in given and not _callable(name, parameter, value):
-            return (
-                f"`{name}` takes a function{' as key' if parameter == 'key' else ''}: write `{_form(name)}`"
-            )
-        if isinstance(value, FunctionType) and isinstance(error, TypeError):
-            said = called_otherwise(error, stage, value)
-            if said is not None:
-                return "" if any(said in note for note in getattr(error, "__notes__", ())) else said
-    check = _CHECKS.get(name)
-    return None if check is None else check(name, given, error)
-
-
-def _callable(name: str, parameter: str, value: object) -> bool:
-    if callable(value) or (parameter == "other" and name == "where"):
-        return True
-    return value is None and name in ("filter", "where", "take_while", "drop_while", "scan", "min", "max")
-
-
-def _form(name: str) -> str:
-    """How the stage is written with a function."""
-    if name in ("min", "max"):
-        return f"{name}(key=lambda x: ...)"
-    more = ", ..." if name == "where" else ""
-    return f"{name}(lambda {'total, x' if name in ('scan', 'reduce') else 'x'}: ...{more})"
-
-
-def _is_sequence(value: object) -> bool:
-    """Whether a pipeline may go through it."""
-    if isinstance(value, (np.generic, np.ndarray)):  # some have the methods, and nothing to go through
-        return np.iterable(cast("object", value))
-    return has(value, "__iter__", "__getitem__", "__arrow_c_stream__", "__arrow_c_array__")
-
-
-def _beside(name: str, given: Mapping[str, Any], error: Exception) -> str | None:
-    if not all(map(_is_sequence, (given["other"], *given["rest"]))):
-        if name == "dot":
-            return "to multiply all elements by one number, write `map(lambda x: x * ...) |> sum`"
-        return "to put one value beside each element, write `map(lambda x: (x, ...))`"
-    if given.get("strict", False) and str(error).startswith("zip() argument"):
-        return "without `strict` it ends with the shortest"
-    if name == "dot" and str(error).startswith("dot takes sequences of one length"):
-        return "`zip(...) |> map(lambda a, b: a * b) |> sum` ends with the shorter one"
-    return None
-
-
-def _counted(name: str, given: Mapping[str, Any], error: Exception) -> str | None:
-    try:
-        found = wrong_count(name, operator.index(given["n"]))
-    except TypeError:
-        return ""
-    return None if found is None else _beyond(found, str(error))
-
-
-def _beyond(sentence: str, said: str) -> str:
-    """What a sentence says more than the error."""
-    return sentence.removeprefix(said).removeprefix("; ")
-
-
-def _start(name: str, given: Mapping[str, Any], error: Exception) -> str | None:
-    value = given.get("start", 0)
-    if name == "enumerate":
-        return None if has(value, "__index__") else f"enumerate counts from a whole number, not {value!r}"
-    return (
-        f"the sum begins with a number, not {value!r}" if isinstance(value, (str, bytes, bytearray)) else None
-    )
-
-
-def _dtype(name: str, given: Mapping[str, Any], error: Exception) -> str | None:
-    value = given["dtype"]
-    try:
-        np.dtype(value)
-    except TypeError:
-        near = difflib.get_close_matches(value, DTYPES, n=1) if isinstance(value, str) else ()
-        return (
-            f"did you mean {near[0]!r}?" if near else "types are float, int, bool, or as 'float32' and 'int8'"
-        )
-    return None
-
-
-def _bounds(name: str, given: Mapping[str, Any], error: Exception) -> str | None:
-    plain = isinstance(error, TypeError) and all(
-        value is None or isinstance(value, (int, float, np.number, np.bool_))
-        for value in (given["lo"], given["hi"])
-    )
-    return None if plain or not isinstance(error, TypeError) else "bounds are numbers; None is no bound"
-
-
-def _freedom(name: str, given: Mapping[str, Any], error: Exception) -> str | None:
-    value = given.get("ddof", 0)
-    return None if isinstance(value, (int, float, np.number)) else f"ddof is a number: write `{name}(ddof=1)`"
-
-
-def _least(name: str, given: Mapping[str, Any], error: Exception) -> str | None:
-    value = given.get("minlength", 0)
-    return None if has(value, "__index__") and value >= 0 else ""
-
-
-_CHECKS: Mapping[str, Callable[[str, Mapping[str, Any], Exception], str | None]] = {
-    "zip": _beside, "dot": _beside, **dict.fromkeys(("take", "drop", "step", "window", "chunk"), _counted),
-    "enumerate": _start, "sum": _start, "astype": _dtype, "clip": _bounds, "var": _freedom, "std": _freedom,
-    "bincount": _least,
-}  # fmt: skip
-"""What is looked at of the arguments that are no functions."""
 
 _QUIET = frozenset(
     {"zip", "enumerate", "take", "drop", "step", "window", "chunk", "reverse", "count", "to_list"}
