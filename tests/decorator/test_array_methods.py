@@ -164,3 +164,11 @@ def test_what_raises_raises(text: str) -> None:
     expected = outcome(function, *given)
     assert isinstance(expected, tuple)
     assert outcome(hastega(function), *given) == expected
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("method", ["prod()", "std(ddof=5)", "sum(axis=0)", "argmax()"])
+def test_of_other_methods_the_reason_is_told(method: str) -> None:
+    name = method.partition("(")[0]
+    told = told_of(rolling(f"{{}}.{method}", 5), ARRAYS["floats"])
+    assert f"`.{name}(...)` of a part of an array is left to NumPy" in " ".join(told.split())

@@ -241,7 +241,7 @@ def test_an_element_that_is_none():
     with pytest.raises(TypeError, match="'NoneType'") as caught:
         Session({}).run_cell("[1, None] |> sum")
     assert caught.value.__notes__ == [
-        "hastega: an element is None",
+        "hastega: element 1 is None",
         f"    [1, None] |> sum\n    {' ' * 13}^^^",
     ]
 

@@ -227,7 +227,9 @@ def _alone(error: Exception, bound: Bound) -> _Found | None:
         return None
     before = bound.stages[: bound.stages.index(stages[0])]
     first = stages[0]
-    about = once(first, error) or _about(first.site.name, error) or of_none(first, before, error)
+    about = (
+        once(first, error) or _about(first.site.name, error) or of_none(first, before, error, bound.source)
+    )
     return _at(first, about or of_names(first.site, error, bound))
 
 

@@ -12,6 +12,7 @@ import re
 import traceback
 from collections.abc import Sequence
 from types import FunctionType
+from typing import cast
 
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.report.escape import quoted
@@ -90,7 +91,7 @@ _OF_OPERANDS = re.compile(r"operand type|not supported between|must be real numb
 _NUMBERS = frozenset({bool, int, float, complex})
 
 
-def of_none(stage: BoundStage, before: Sequence[BoundStage], error: Exception) -> str:
+def of_none(stage: BoundStage, before: Sequence[BoundStage], error: Exception, source: object) -> str:
     """What helps where an element is None: most often a function without `return` gave it.
 
     Not where what the stage itself was given may be None, or give it, as a key does.
@@ -102,7 +103,9 @@ def of_none(stage: BoundStage, before: Sequence[BoundStage], error: Exception) -
         return ""
     maps = [stage for stage in before if stage.callee is None and stage.site.name == "map"]
     if not maps:
-        return "an element is None"
+        given = cast("Sequence[object]", source) if type(source) in (list, tuple) and not before else ()
+        first = next((number for number, each in enumerate(given) if each is None), None)
+        return "an element is None" if first is None else f"element {first} is None"
     return (
         f"an element is None: does the function of {quoted(maps[-1].site.text)} return a value in every case?"
     )

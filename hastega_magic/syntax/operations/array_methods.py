@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 import numpy as np
 
+from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, const
 from hastega_magic.syntax.operations.generators import SUM, Consumer, gone_through
 from hastega_magic.syntax.operations.stretches import Cut, cut, is_cut, stretch
@@ -32,7 +33,18 @@ _DTYPES = frozenset({np.dtype(np.float64), np.dtype(np.int64)})
 
 
 def method_of_part(frame: Frame, call: ast.Call) -> Symbolic | None:
-    """What such a method gives; None where it is none, or is not called so."""
+    """What such a method gives; None where it is none. NotCompilable where it is another of an array's part."""
+    found = _method(frame, call)
+    callee = cast(ast.Attribute, call.func)
+    if found is None and isinstance(callee.value, ast.Subscript) and is_cut(frame, callee.value):
+        whole = frame.peek(callee.value.value)
+        if isinstance(whole, Known) and isinstance(whole.value, np.ndarray):
+            raise NotCompilable(f"`.{callee.attr}(...)` of a part of an array is left to NumPy, so called")
+    return found
+
+
+def _method(frame: Frame, call: ast.Call) -> Symbolic | None:
+    """The same; None for any other."""
     callee = cast(ast.Attribute, call.func)
     reduction = _REDUCTIONS.get(callee.attr)
     if reduction is None or call.args or not isinstance(callee.value, ast.Subscript):
