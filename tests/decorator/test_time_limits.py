@@ -173,6 +173,26 @@ def test_what_it_raises_is_no_bound_that_raised(monkeypatch: pytest.MonkeyPatch)
     assert decorated(range(60), 51) == pairs(range(60), 51)
 
 
+def test_what_it_raises_is_not_of_the_element_that_python_computes() -> None:
+    def handler(number: int, frame: object) -> None:
+        raise ValueError("late")
+
+    def asked(text: str) -> int:
+        if text == "7":
+            signal.raise_signal(signal.SIGALRM)
+        return int(text)
+
+    before = signal.signal(signal.SIGALRM, handler)
+    try:
+        with pytest.raises(ValueError, match="late") as told:
+            Session({"asked": asked}, Options(baseline=False, quiet=True)).run_cell(
+                "[str(n) for n in range(9)] |> map(asked) |> sum"
+            )
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert not any("element" in each for each in getattr(told.value, "__notes__", ()))
+
+
 @pytest.mark.parametrize("kind", [TypeError, ValueError, ArithmeticError, LookupError])
 def test_what_it_raises_is_no_fault_of_a_stage(
     monkeypatch: pytest.MonkeyPatch, kind: type[Exception]

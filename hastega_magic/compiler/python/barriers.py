@@ -17,7 +17,7 @@ import numpy as np
 from hastega_magic.compiler.python.naming import shown, which
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import PACKAGE, NotCompilable, Reason
-from hastega_magic.frames import reraise_signal
+from hastega_magic.frames import reraise_signal, signal_behind
 from hastega_magic.report.escape import quoted
 from hastega_magic.runtime.python_calls import Noted
 from hastega_magic.syntax.functions.lower import lower, parameters
@@ -149,6 +149,8 @@ def _noting(stage: BoundStage, function: object, only: str) -> object:
     number = int(in_order and len(stage.args) < 2 and not stage.kwargs) - 1
 
     def note(error: Exception, number: int, args: tuple[Any, ...]) -> None:
+        if signal_behind(error) is not None:  # it came while the element was computed, and is not of it
+            return
         value, so_far = args[0] if len(args) == 1 else args, ""
         if in_order and len(args) == 2:
             value, so_far = args[1], f", with {shown(args[0])} so far"
