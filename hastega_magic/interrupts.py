@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _signal  # pyright: ignore[reportMissingModuleSource]
 import _thread
+import os
 import signal
 import threading
 from collections.abc import Callable
@@ -73,12 +74,20 @@ def begin(thread: threading.Thread, stack: int | None = None) -> None:
 def _start(thread: threading.Thread, stack: int | None) -> None:
     if stack is None:
         return thread.start()
-    before = threading.stack_size()
-    try:
-        threading.stack_size(stack)
-        return thread.start()
-    finally:
-        threading.stack_size(before)
+    with _STACKS:  # another would take this size for the usual one
+        before = threading.stack_size()
+        try:
+            threading.stack_size(stack)
+            return thread.start()
+        finally:
+            threading.stack_size(before)
+
+
+_STACKS = threading.Lock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_STACKS.acquire, after_in_parent=_STACKS.release, after_in_child=_STACKS.release
+    )
 
 
 __all__ = ["begin", "others_answered", "put_off"]

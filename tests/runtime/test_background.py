@@ -77,10 +77,17 @@ def test_threads_begin_where_handlers_of_signals_stand():
     before = signal.signal(signal.SIGUSR1, raising)
     begun = threading.Event()
     thread = threading.Thread(target=begun.set)
-    size = threading.stack_size()
+    with interrupts._STACKS:  # nobody else begins one now
+        size = threading.stack_size()
+    others = [threading.Thread(target=begun.wait) for _ in range(8)]
+    starters = [threading.Thread(target=begin, args=(each, 1 << 25)) for each in others]
     try:
+        for each in starters:
+            each.start()
         begin(thread, 1 << 24)
         assert begun.wait(30)
+        for each in (*starters, *others):
+            each.join()
         assert threading.stack_size() == size
         with pytest.raises(RuntimeError, match="once"):
             begin(thread)
