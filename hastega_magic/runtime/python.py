@@ -80,7 +80,7 @@ def apply(
     if callee is not None:
         return callee(_elementwise(value, callee) if _collects(callee) else value, *args, **named)
     if stage_name == "tap":
-        return _tap(value, *args, **named)
+        return tap(value, *args, **named)
     if stage_name not in _KNOWN:
         raise NameError(f"name {stage_name!r} is not defined", name=stage_name)
     return _KNOWN[stage_name](elements(value), *args, **named)
@@ -203,7 +203,8 @@ def _count(values: Iterator[Any], /) -> int:
     return sum(1 for _ in values)
 
 
-def _tap(value: Any, /, f: Callable[[Any], object]) -> Any:
+def tap(value: Any, /, f: Callable[[Any], object]) -> Any:
+    """The value, of which the function was given a look."""
     f(value)
     return value
 

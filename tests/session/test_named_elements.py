@@ -83,6 +83,16 @@ def test_what_tap_gives_its_function(stage, words):
     assert place.splitlines()[1].endswith("^" * len(stage))
 
 
+@pytest.mark.parametrize("taps", ["tap(lambda v: 1 // (1 - i))", "tap(len) |> tap(lambda v: 1 // i)"])
+def test_the_tap_that_raised_is_marked(taps):
+    text = f"for i in range(3): y = range(1000) |> {taps} |> sum"
+    with pytest.raises(ZeroDivisionError) as raised:
+        run(text)
+    (place,) = raised.value.__notes__
+    stage = taps.rpartition("|> ")[2]
+    assert place.splitlines()[1] == " " * (4 + text.index(stage)) + "^" * len(stage)
+
+
 @pytest.mark.parametrize(
     ("text", "raised", "said"),
     [

@@ -23,6 +23,7 @@ from hastega_magic.compiler.statement import Bound
 from hastega_magic.errors import NOWHERE, PACKAGE, HastegaError, Span, StrictError
 from hastega_magic.frames import reraise_signal
 from hastega_magic.report.escape import quoted
+from hastega_magic.runtime import python
 from hastega_magic.runtime.buffers import is_no_room
 from hastega_magic.runtime.columnar import NullsError
 from hastega_magic.runtime.python_calls import THROUGH
@@ -267,16 +268,18 @@ def _about(name: str, error: Exception) -> str:
 
 def _tapped(error: Exception, bound: Bound) -> _Found | None:
     """A `tap` whose function raised, and what it is given, where that is what it took for something else."""
-    frames = {frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)}
-    for stage in bound.stages:
-        function: object = stage.args[0] if stage.args else stage.kwargs.get("f")
-        if stage.callee is None and stage.site.name == "tap" and isinstance(function, FunctionType):
-            if function.__code__ not in frames:
-                continue
-            mistaken = isinstance(error, (TypeError, AttributeError))
-            whole = "`tap` gives its function the whole value, not each element: `map` calls one for each"
-            return _at(stage, whole if mistaken else "")
-    return None
+    frames = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)]
+    taps = [stage for stage in bound.site.stages if stage.name == "tap"]
+    if len(taps) > 1:  # functions are known in the first run alone
+        given = [
+            (stage.site, stage.args[0]) for stage in bound.stages if stage.site.name == "tap" and stage.args
+        ]
+        taps = [site for site, function in given if getattr(function, "__code__", None) in frames]
+    if len(taps) != 1 or python.tap.__code__ not in frames[:-1]:  # it called something of Python's
+        return None
+    mistaken = isinstance(error, (TypeError, AttributeError))
+    whole = "`tap` gives its function the whole value, not each element: `map` calls one for each"
+    return _site(taps[0], whole if mistaken else "")
 
 
 _WAYS = _told, _tapped, _given, _at_once, _alone
