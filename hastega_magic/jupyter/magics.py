@@ -6,7 +6,7 @@ import importlib
 import inspect
 import logging
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -56,9 +56,19 @@ def _unindented(cell: str) -> str:
     return "".join([*lines[:first], *cast("list[str]", leading_indent(lines[first:]))])
 
 
+_AHEAD = "numpy", "hastega_magic.syntax.functions.lower", "hastega_magic.compiler.execute"
+"""Modules that a first cell needs, and with them others: each takes less than a tenth of a second beyond the last."""
+
+
+def _ahead() -> Iterator[Callable[[], object]]:
+    """What brings them, one by one, so that Ctrl-C is answered between two."""
+    yield warmup.make_ready
+    for name in _AHEAD:
+        yield partial(importlib.import_module, name)
+
+
 def _sessions() -> type[Session]:
     """The class, with what a first cell needs: NumPy and the compiler."""
-    warmup.make_ready()
     warmup.import_while_compiling(*_SHOWING)
     importlib.import_module("hastega_magic.jupyter.display")
     from hastega_magic.session import Session
@@ -311,6 +321,8 @@ class HastegaMagics(Magics):
         if self._session is None:
             started = time.perf_counter()
             # Ctrl-C in Python's import may leave its lock taken, for which the threads that import beside it wait.
+            for each in _ahead():
+                put_off(partial(uncollected, each))
             self._session = put_off(lambda: uncollected(_sessions))(self.its_shell.user_ns)
             self._session.loading = time.perf_counter() - started
         return self._session

@@ -2,6 +2,7 @@
 
 import re
 import signal
+import sys
 import time
 from queue import Empty
 
@@ -138,6 +139,28 @@ Comparison.measure = told""")
             break
     assert min(times) < LIMIT, times
     kernel.run("Comparison.measure = usual")
+
+
+def test_between_what_a_first_cell_imports_it_is_answered(notebook, monkeypatch):
+    """All of it takes up to half a second."""
+    asked, make = [], magics._sessions
+
+    def ahead():
+        yield lambda: signal.raise_signal(signal.SIGINT)
+        yield lambda: asked.append("more")
+
+    def sessions():
+        asked.append("all")
+        return make()
+
+    monkeypatch.setattr(magics, "_ahead", ahead)
+    monkeypatch.setattr(magics, "_sessions", sessions)
+    assert isinstance(notebook.run("%%hastega\n[1, 2] |> sum").error, KeyboardInterrupt)
+    assert asked == []
+    monkeypatch.undo()
+    assert notebook.run("%%hastega\nn = [1, 2] |> sum").error is None
+    assert notebook.shell.user_ns["n"] == 3
+    assert all(name in sys.modules for name in magics._AHEAD)
 
 
 def test_what_a_first_cell_imports_is_imported_whole(notebook, monkeypatch):
