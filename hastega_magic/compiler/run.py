@@ -168,9 +168,8 @@ def _on_device(ready: Ready, choice: Choice, tune: bool) -> Execution:
 def _by_python(ready: Ready, choice: Choice | None, threads: int) -> Execution:
     """By CPython, which gives the same values sooner; what is compiled is there to be shown, and for longer runs.
 
-    NotAlike where it raises: nobody has seen that its functions were called.
-
-    `choice`: None where nothing is compiled, as it would be for this run alone.
+    `choice`: None where nothing is compiled, as it would be for this run alone. NotAlike where Python raises: nobody
+    has seen that its functions were called.
     """
     backend = Cpu("parallel", threads)
     if choice is None:

@@ -57,7 +57,7 @@ def _unindented(cell: str) -> str:
 
 
 _AHEAD = "numpy", "hastega_magic.syntax.functions.lower", "hastega_magic.compiler.execute"
-"""Modules that a first cell needs, and with them others: each takes less than a tenth of a second beyond the last."""
+"""Modules that a first cell needs, and with them others: each takes a tenth of a second at most beyond the last."""
 
 
 def _ahead() -> Iterator[Callable[[], object]]:

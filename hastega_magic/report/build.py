@@ -61,6 +61,12 @@ def _said(pipeline: PipelineReport) -> Iterable[str]:
     yield from cold(pipeline)
 
 
+_ONCE = frozenset({
+    "int", "graph", "model", "lanes", "split", "tuning", "cost", "raised", "broken_off", "raised_later",
+})  # fmt: skip
+"""Events of which the last one of its kind stands for the group."""
+
+
 def _merge(events: Iterable[Event]) -> dict[str, Any]:
     """One group's events as an entry of the report's JSON."""
     out: dict[str, Any] = {"code": {}, "phases": {}}
@@ -82,18 +88,7 @@ def _merge(events: Iterable[Event]) -> dict[str, Any]:
                 out["instructions"] = data.get("instructions")
             case "repeat":
                 out.setdefault(event.kind, []).append(data)
-            case (
-                "int"
-                | "graph"
-                | "model"
-                | "lanes"
-                | "split"
-                | "tuning"
-                | "cost"
-                | "raised"
-                | "broken_off"
-                | "raised_later"
-            ):
+            case kind if kind in _ONCE:
                 out[event.kind] = data
             case "barrier" | "baseline":
                 out.setdefault(event.kind + "s", []).append(data)

@@ -93,8 +93,8 @@ _ROWS = (
           numbers=("start",)),
     Stage("astype", "element", "each element as a dtype: int, float, bool or one of NumPy's; OverflowError for an "
           "integer that it does not hold", ("dtype",), 1),
-    Stage("clip", "element", "each element, or the bound that it lies beyond; None is no bound, and `hi` "
-          "comes before `lo`", ("lo", "hi"), 2,
+    Stage("clip", "element", "each element, or the bound that it lies beyond; None is no bound, and of two "
+          "that cross `hi` holds", ("lo", "hi"), 2,
           numbers=("lo", "hi")),
     Stage("where", "element", "the elements for which f holds; for the others `other`, a value or a function of "
           "the element", ("f", "other"), 2, functions=(0, 1), numbers=("other",)),

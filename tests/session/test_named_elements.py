@@ -1,6 +1,5 @@
 """Which element an error is of, and which stage, where Python runs the stages."""
 
-import re
 from datetime import date
 from fractions import Fraction
 
@@ -8,11 +7,9 @@ import pytest
 
 from hastega_magic.session import Options, Session
 
-PLAIN = Options(baseline=False, quiet=True)
 
-
-def run(text, options=PLAIN, **names):
-    return Session(dict(names), options).run_cell(text)
+def run(text, **names):
+    return Session(dict(names), Options(baseline=False, quiet=True)).run_cell(text)
 
 
 ELEMENTS = {
@@ -41,7 +38,7 @@ ELEMENTS = {
 @pytest.mark.parametrize("text", ELEMENTS)
 def test_classes_name_the_element_too(text):
     with pytest.raises((TypeError, ValueError, OverflowError)) as raised:
-        run(text, Options(baseline=False, quiet=True), Fraction=Fraction, date=date, huge=Fraction(10**400))
+        run(text, Fraction=Fraction, date=date, huge=Fraction(10**400))
     element, *_, place = raised.value.__notes__
     which, stage = ELEMENTS[text]
     assert element == f"hastega: element {which}, in `{stage}` (cell line 1)"
@@ -63,7 +60,7 @@ class Counted:
 def test_no_element_is_asked_again_for_the_note():
     seen = Counted()
     with pytest.raises(ValueError, match="'x'"):
-        run("xs |> map(int) |> sum", Options(baseline=False, quiet=True), xs=[seen, "x"])
+        run("xs |> map(int) |> sum", xs=[seen, "x"])
     assert seen.asked == 1
 
 
@@ -77,7 +74,7 @@ def test_no_element_is_asked_again_for_the_note():
 )
 def test_what_tap_gives_its_function(stage, words):
     with pytest.raises((TypeError, AttributeError, ZeroDivisionError)) as raised:
-        run(f"[1, 2] |> {stage} |> sum", Options(baseline=False, quiet=True))
+        run(f"[1, 2] |> {stage} |> sum")
     *said, place = raised.value.__notes__
     assert any(words in each for each in said) if words else not said
     assert place.splitlines()[1].endswith("^" * len(stage))
@@ -91,41 +88,3 @@ def test_the_tap_that_raised_is_marked(taps):
     (place,) = raised.value.__notes__
     stage = taps.rpartition("|> ")[2]
     assert place.splitlines()[1] == " " * (4 + text.index(stage)) + "^" * len(stage)
-
-
-@pytest.mark.parametrize(
-    ("text", "raised", "said"),
-    [
-        (
-            "[1, 2, 3] |> zip([1, 2], strict=True) |> map(lambda a, b: a * b) |> sum",
-            ValueError,
-            "zip() argument 2 is",
-        ),
-        (
-            "[1, 2, 3] |> zip([1, 0], strict=True) |> map(lambda a, b: a // b) |> sum",
-            ZeroDivisionError,
-            "by zero",
-        ),
-        ("[1, 2] |> zip([1, 2, 3], strict=True) |> to_list", ValueError, "zip() argument 2 is longer"),
-        ("[1, 2, 3] |> zip([1, 2], strict=k) |> to_list", ValueError, "zip() argument 2 is shorter"),
-    ],
-)
-def test_zip_is_strict_where_it_is_to_be(text, raised, said):
-    with pytest.raises(raised, match=re.escape(said)) as found:
-        run(text, k=1)
-    if raised is ValueError:
-        assert found.value.__notes__[0] == "hastega: without `strict` it ends with the shortest"
-        assert found.value.__notes__[1].endswith("^" * text[text.index("zip") :].index(" |>"))
-
-
-def test_zip_of_one_length_may_be_strict():
-    for text, wanted in (
-        ("[1, 2, 3] |> zip([1, 2, 5], strict=True) |> map(lambda a, b: a * b) |> sum", 20),
-        ("[1, 2, 3] |> zip([1, 4], strict=True) |> take(2) |> map(lambda a, b: a // b) |> to_list", [1, 0]),
-        ("[1, 2, 3] |> zip([1, 4], strict=False) |> map(lambda a, b: a * b) |> to_list", [1, 8]),
-        ("range(9) |> filter(_ > 5) |> zip(range(3), strict=True) |> map(lambda a, b: a - b) |> sum", 18),
-    ):
-        result = run(text)
-        assert result.value == wanted
-    with pytest.raises(ValueError, match="shorter"):
-        run("for n in (3, 3, 3, 2): range(3) |> zip(range(n), strict=True) |> map(lambda a, b: a * b) |> sum")

@@ -45,16 +45,14 @@ def as_asked(driver: Driver, run: StatementRun, error: Exception, stages: Sequen
     # What wraps around raises for other elements than Python's integers, which are no answer where all are asked for.
     if of_check(error) or (driver.options.int_mode == "wrap" and not early):
         raise error
-    what, why = (
-        "an element raised",
-        "which the stages behind may never reach: Python takes one after the other",
-    )
-    if is_no_room(error):  # of elements that somebody asks for
-        if not early:
+    what = "an element raised"
+    if is_no_room(error):
+        if not early:  # all elements are asked for
             raise error
         what = "the memory does not hold all elements"
+    why = f"{what}, which the stages behind may never reach: Python takes one after the other"
     try:
-        return driver.left.lazily(run.bound, run.given, run.rest, f"{what}, {why}")
+        return driver.left.lazily(run.bound, run.given, run.rest, why)
     except Exception as again:
         if type(again) is not type(error) or again.args != error.args:
             raise

@@ -39,7 +39,7 @@ def method_of_part(frame: Frame, call: ast.Call) -> Symbolic | None:
     if found is None and isinstance(callee.value, ast.Subscript) and is_cut(frame, callee.value):
         whole = frame.peek(callee.value.value)
         if isinstance(whole, Known) and isinstance(whole.value, np.ndarray):
-            raise NotCompilable(f"`.{callee.attr}(...)` of a part of an array is left to NumPy, so called")
+            raise NotCompilable(f"`.{callee.attr}(...)` of a part of an array is left to NumPy")
     return found
 
 
