@@ -33,7 +33,8 @@ class Bound:
 
     `varying`: captured numbers that keep changing, to be parameters of its loops; `needed`: those that keep changing,
     and without which it cannot be compiled. `numbers`: all that it captures, where somebody has looked. `ordinary`:
-    Python runs it from the user's own line where it is no loop, all of it.
+    Python runs it from the user's own line where it is no loop, all of it. `apart`: its functions take elements apart
+    at once, so that lists may be for tuples.
     """
 
     site: Site
@@ -44,6 +45,7 @@ class Bound:
     needed: frozenset[Where] = frozenset()
     numbers: Mapping[Where, tuple[Number, ...]] | None = field(default=None, compare=False)
     ordinary: bool = False
+    apart: bool = False
 
     @property
     def name(self) -> str:

@@ -21,9 +21,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Fielded:
-    """A statement over tuples, prepared as one over their fields: `[(1, 0.5)]` as `[1] |> zip([0.5])`."""
+    """A statement over tuples, prepared as one over their fields: `[(1, 0.5)]` as `[1] |> zip([0.5])`.
+
+    `lists`: over lists too, as `columns` has it.
+    """
 
     prepared: Prepared
+    lists: bool = False
 
     @property
     def guards(self) -> RunGuards:
@@ -44,7 +48,7 @@ class Fielded:
         """The result; DoesNotFit where it must be found another way; what an element raises."""
         if type(source) not in (list, tuple) and is_of_python(source) and isinstance(source, Collection):
             source = iterable(cast(object, source))  # items of a dict, say, which show it to nobody
-        found = fields(source, look=False)
+        found = fields(source, False, self.lists)
         if found is None:
             raise DoesNotFit
         first, *others = found.values()
@@ -89,7 +93,7 @@ def _prepared(
 
     if alone is None and len(outcome.bounds) == 1 and len(outcome.bounds[0].stages) > len(bound.stages):
         found = prepare(outcome.bounds[0], outcome, options, filename, mends)  # an element raised
-        return None if found is None else Fielded(found)
+        return None if found is None else Fielded(found, bound.apart)
     if alone is None or alone.outcome is None or len(alone.bound.stages) < len(bound.stages):
         return prepare(bound, outcome, options, filename, mends)
     found = of_part(alone, alone.outcome, options, filename)
@@ -102,7 +106,7 @@ def of_part(part: Part, outcome: Outcome, options: Options, filename: str) -> Pr
     from hastega_magic.compiler.fastpath.prepare import prepare
 
     found = prepare(over, outcome, options, filename)
-    return found if found is None or len(over.stages) == len(part.bound.stages) else Fielded(found)
+    return found if found is None or len(over.stages) == len(part.bound.stages) else Fielded(found, over.apart)
 
 
 __all__ = ["Fielded", "loop_of", "of_part", "prepared"]

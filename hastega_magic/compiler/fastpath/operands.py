@@ -12,6 +12,7 @@ import numpy as np
 from hastega_magic.compiler.fastpath.boxed import is_array
 from hastega_magic.compiler.fastpath.objects import NotExact
 from hastega_magic.compiler.fastpath.places import Places
+from hastega_magic.compiler.fastpath.row_by_row import are_few, flattened
 from hastega_magic.compiler.sources.kinds import of_scalars
 from hastega_magic.records import dataclass
 from hastega_magic.runtime import columnar
@@ -38,8 +39,10 @@ class Iterated:
     places: Places | None = None
 
 
-def not_tried(operand: Any) -> str:
-    """Why nothing is tried over it, told at the least cost; "" where it may be worth it."""
+def not_tried(operand: Any, depth: int = 0) -> str:
+    """Why nothing is tried over it, told at the least cost; "" where it may be worth it. `depth`: as in `Ordinary`."""
+    if depth:
+        return IS_FEW if are_few(operand) else ""
     kind = cast("type[object]", type(operand))
     if kind in _SOURCES:
         try:
@@ -56,6 +59,8 @@ def not_tried(operand: Any) -> str:
 
 def iterated(operands: tuple[object, ...], code: Ordinary) -> tuple[tuple[object, ...], Iterated]:
     """The operands in the order in which they are iterated over, and what they are; NotExact where Python has to."""
+    if code.depth:
+        operands = (flattened(operands[0], code.depth), *operands[1:])
     sources: list[Any] = [operands[number] for number in code.sources]
     for operand in sources:
         look_at(operand)

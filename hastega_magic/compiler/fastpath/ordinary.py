@@ -95,7 +95,7 @@ class OrdinaryCode(Repeated):
         """
         assert self.code is not None
         for number in self.code.asked:
-            if why := not_tried(given[number]):
+            if why := not_tried(given[number], self.code.depth):
                 self.runs += 1
                 self.idle = 0
                 self._all += 1
@@ -147,11 +147,11 @@ class OrdinaryCode(Repeated):
         code = self.code
         assert code is not None
         for number in code.sources if code.nest is None else ():
-            if why := not_tried(operands[number]):
+            if why := not_tried(operands[number], code.depth):
                 return self._left(why)
         if why := self._refused(callees):
             return self._left(why)
-        before = self.reason in (SOONER, STAYS) and code.nest is None
+        before = self.reason in (SOONER, STAYS) and code.nest is None and not code.depth
         why = self._profitability.as_before([operands[each] for each in code.sources]) if before else ""
         if why := why or ("" if self._forms else self._pauses.for_failures()):
             return self._left(why)
@@ -329,7 +329,7 @@ class OrdinaryCode(Repeated):
         pairs = zip(self.site.stages, used, strict=False)
         stages = tuple(BoundStage(site, callee, args, kwargs) for site, (callee, args, kwargs) in pairs)
         site = replace(self.site, stages=self.site.stages[: len(used)])
-        bound = Bound(site, source, stages, ordinary=True)
+        bound = Bound(site, source, stages, ordinary=True, apart=self.code.apart)
         self.look(bound)
         bound = replace(bound, varying=self.varying)
         driver = Driver(self.options, self.filename, trace, silent=True, scalars=scalars, tentative=True)

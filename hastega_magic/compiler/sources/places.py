@@ -52,7 +52,7 @@ def over_fields(bound: Bound, value: object, stages: Sequence[BoundStage]) -> tu
     Tuples are the elements of an array, as of a pipeline's result, or, if something is computed of them, of a list.
     """
     wanted = bool(stages) if type(value) in (np.ndarray, Stream) else _computed(stages)
-    found = fields(value) if wanted else None
+    found = fields(value, lists=bound.apart) if wanted else None
     if found is None:
         return None
     first, *others = found.values()
@@ -68,8 +68,8 @@ def _computed(stages: Sequence[BoundStage]) -> bool:
     return any(callable(each) for stage in stages for each in (*stage.args, *stage.kwargs.values()))
 
 
-def fields(value: object, look: bool = True) -> dict[str, Any] | None:
-    """The numbers of each field of tuples, by its name; None for anything else. `look`: as `columns` has it."""
+def fields(value: object, look: bool = True, lists: bool = False) -> dict[str, Any] | None:
+    """The numbers of each field of tuples, by its name; None for anything else. The rest is as `columns` has it."""
     if type(value) is np.ndarray:
         array = cast("np.ndarray[Any, Any]", value)
         names = array.dtype.names or ()
@@ -78,7 +78,7 @@ def fields(value: object, look: bool = True) -> dict[str, Any] | None:
         return {name: array[name] for name in names}
     if isinstance(value, Stream):
         return {f"f{n}": row for n, row in enumerate(rows(value))} if len(value.fields) > 1 else None
-    found = columns(value, look)
+    found = columns(value, look, lists)
     return None if found is None else {f"field {number}": each for number, each in enumerate(found)}
 
 

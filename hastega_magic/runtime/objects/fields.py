@@ -1,5 +1,7 @@
 """Lists of tuples of numbers as columns: the numbers of one field, side by side with those of the others.
 
+So are lists of lists of the same form, where what is done with a row is the same for both.
+
     [(1, 0.5), (2, 0.25)] |> map(lambda n, x: n * x)        [1, 2] |> zip([0.5, 0.25]) |> map(lambda n, x: n * x)
 
 Of many tuples native code reads the fields, a stretch at a time, as it reads lists (lists.py).
@@ -21,7 +23,8 @@ from hastega_magic.runtime.objects import lists
 from hastega_magic.runtime.objects.lists import WORTH, Reader, code_of, read_by, reads
 
 _AnyArray = npt.NDArray[Any]
-_Rows = list[tuple[object, ...]] | tuple[tuple[object, ...], ...]
+_Row = tuple[object, ...] | list[object]
+_Rows = list[_Row] | tuple[_Row, ...]
 
 MOST = 16
 """Numbers in a tuple that become columns."""
@@ -45,16 +48,23 @@ row:
 field:
   %place.at = getelementptr i64, ptr %words, i64 8
   %place = load i64, ptr %place.at
-  %item.at = getelementptr i8, ptr %element, i64 %place
+  {numbers}
+  %item.at = getelementptr i8, ptr %numbers, i64 %place
   %item = load ptr, ptr %item.at
 """
+
+_NUMBERS = {
+    tuple: "%numbers = getelementptr i8, ptr %element, i64 0",
+    list: "%numbers.at = getelementptr i8, ptr %element, i64 24\n  %numbers = load ptr, ptr %numbers.at",
+}
+"""Where the numbers of a row are from."""
 
 _lock = held_while_forking(threading.Lock())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Field(Sequence[object]):
-    """The numbers at one place of many tuples, each of so many."""
+    """The numbers at one place of many tuples, or of many lists, each of so many."""
 
     rows: _Rows
     place: int
@@ -76,16 +86,25 @@ class Field(Sequence[object]):
         """The numbers."""
         return [row[self.place] for row in self.rows]
 
+    @property
+    def row(self) -> type:
+        """What its rows are, tuple or list: the first one says it for all."""
+        return type(self.rows[0]) if self.rows else tuple
+
 
 class _Reader(Reader):
-    """Native code that goes through the numbers of a field."""
+    """Native code that goes through the numbers of a field of rows of a type."""
+
+    def __init__(self, type_: type, code: str, row: type) -> None:
+        super().__init__(type_, code, _FIELD.replace("{numbers}", _NUMBERS[row]))
+        self._row, self._before = row, tuple.__basicsize__ if row is tuple else 0
 
     def held(self, data: Sequence[object]) -> Sequence[object]:
         return cast(Field, data).rows
 
     def more(self, data: Sequence[object]) -> tuple[int, ...]:
         field = cast(Field, data)
-        return id(tuple), field.width, tuple.__basicsize__ + 8 * field.place
+        return id(self._row), field.width, self._before + 8 * field.place
 
 
 def read(data: Sequence[object], type_: type, out: _AnyArray, first: int = 0) -> bool:
@@ -96,59 +115,63 @@ def read(data: Sequence[object], type_: type, out: _AnyArray, first: int = 0) ->
 
 
 def read_field(field: Field, type_: type, out: _AnyArray | None, first: int = 0) -> bool:
-    """Whether tuples from `first` on, as many as `out` has room for, have such a number there; then it is in `out`.
+    """Whether rows from `first` on, as many as `out` has room for, have such a number there; then it is in `out`.
 
-    False, too, where this cannot be told here. `out` None: of all tuples, and the types alone.
+    False, too, where this cannot be told here. `out` None: of all rows, and the types alone.
     """
-    return read_by(_reader_of(type_, out is not None), field, out, first=first)
+    return read_by(_reader_of(type_, out is not None, field.row), field, out, first=first)
 
 
-def _reader_of(type_: type, values: bool) -> _Reader | None:
-    if type_ not in _TYPES:
+def _reader_of(type_: type, values: bool, row: type) -> _Reader | None:
+    if type_ not in _TYPES or row not in _NUMBERS:
         return None
     with _lock:
-        return _reader(type_, values)
+        return _reader(type_, values, row)
 
 
 @cache
-def _reader(type_: type, values: bool) -> _Reader | None:
+def _reader(type_: type, values: bool, row: type) -> _Reader | None:
     """Code for a type, or for types alone, tried before it is used; None where it does not do."""
     code = code_of(type_, values)
     try:
-        found = None if code is None else _Reader(type_, code, _FIELD)
+        found = None if code is None else _Reader(type_, code, row)
     except RuntimeError:
         return None
-    if found is None or not reads(found, values, _second, _third):
+
+    def second(values: Sequence[Any]) -> Field:
+        return Field([row(("", each)) for each in values], 1, 2)
+
+    def third(values: Sequence[Any]) -> Field:
+        return Field(tuple(row((None, [], each, each)) for each in values), 2, 4)
+
+    if found is None or not reads(found, values, second, third):
         return None
-    wrong = Field([(1, found.type(1)), (1, found.type(1), 1)], 1, 2)
-    return None if found.read(wrong, 0, 2, np.zeros(2, found.dtype)) else found
+    long, other = row((1, found.type(1), 1)), tuple if row is list else list
+    wrong = [Field([row((1, found.type(1))), each], 1, 2) for each in (long, other((1, found.type(1))))]
+    return None if any(found.read(each, 0, 2, np.zeros(2, found.dtype)) for each in wrong) else found
 
 
-def _second(values: Sequence[Any]) -> Field:
-    return Field([("", each) for each in values], 1, 2)
-
-
-def _third(values: Sequence[Any]) -> Field:
-    return Field(tuple((None, [], each, each) for each in values), 2, 4)
-
-
-def columns(rows: object, look: bool = True) -> tuple[Sequence[object], ...] | None:
+def columns(rows: object, look: bool = True, lists: bool = False) -> tuple[Sequence[object], ...] | None:
     """The fields of a list or tuple of tuples, each of numbers of one type; None for anything else.
 
     The numbers themselves of few tuples, `Field`s of many. `look` False: whoever reads them looks at their types, and
-    of many tuples at those as well.
+    of many tuples at those as well. `lists`: of lists too, where nothing tells these from tuples.
     """
     if type(rows) not in (list, tuple):
         return None
     found = cast(_Rows, rows)
     first = found[0] if found else None
-    width = len(first) if type(first) is tuple else 0
-    if not 1 < width <= MOST or any(type(each) not in _TYPES for each in cast("tuple[object, ...]", first)):
+    row = type(first)
+    if row is not tuple and not (lists and row is list):
+        return None
+    numbers = cast("Sequence[object]", first)
+    width = len(numbers)
+    if not 1 < width <= MOST or any(type(each) not in _TYPES for each in numbers):
         return None
     if len(found) >= WORTH:
         fields = tuple(Field(found, place, width) for place in range(width))
         return fields if not look or all(map(_is_plain, fields)) else None
-    if set(map(type, found)) != {tuple}:
+    if set(map(type, found)) != {row}:
         return None
     try:
         few = tuple(zip(*found, strict=True))
@@ -158,12 +181,12 @@ def columns(rows: object, look: bool = True) -> tuple[Sequence[object], ...] | N
 
 
 def _is_plain(field: Field) -> bool:
-    """Whether it is of tuples alone, and of numbers of one type."""
-    kind = type(field[0])
-    if _reader_of(kind, values=False) is not None:
+    """Whether it is of rows of one kind alone, and of numbers of one type."""
+    kind, its_row = type(field[0]), field.row
+    if _reader_of(kind, False, its_row) is not None:
         return read_field(field, kind, None)
     return all(
-        type(row) is tuple and len(row) == field.width and type(row[field.place]) is kind
+        type(row) is its_row and len(row) == field.width and type(row[field.place]) is kind
         for row in field.rows
     )
 

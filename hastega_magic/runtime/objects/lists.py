@@ -31,7 +31,7 @@ SHORT = 2048
 
 _ITEMS, _COUNT, _OUT, _TYPE, _DONE, _TRUE = range(6)
 
-_ENTRY = """
+ENTRY = """
 define void @hastega(ptr %words, ptr %scratch) {
 entry:
   %items = word ptr of %words at 0
@@ -55,7 +55,7 @@ look:
   br i1 %fits, label %read, label %end
 read:
 """
-_ITEM = "%item = getelementptr i8, ptr %element, i64 0"
+ITEM = "%item = getelementptr i8, ptr %element, i64 0"
 
 _INT = """
   %size.at = getelementptr i8, ptr %item, i64 16
@@ -134,7 +134,7 @@ _NOTHING = """
   br label %more
 """
 
-_END = """
+END = """
 more:
   %next = add i64 %i, 1
   br label %head
@@ -162,10 +162,10 @@ _lock = held_while_forking(threading.Lock())
 class Reader:
     """Native code that goes through the objects of one type. `item`: how it comes from an element to such an object."""
 
-    def __init__(self, type_: type, code: str, item: str = _ITEM) -> None:
+    def __init__(self, type_: type, code: str, item: str = ITEM) -> None:
         self.type = type_
         self.dtype = np.dtype(DTYPES[type_])
-        self._program = cpu.compile_text(written_out(_ENTRY.replace("{item}", item) + code + _END))
+        self._program = cpu.compile_text(written_out(ENTRY.replace("{item}", item) + code + END))
         self.address = ctypes.cast(self._program.function, ctypes.c_void_p).value or 0
         # Not as other native code, which lets go of the GIL: nobody may change the list meanwhile.
         prototype: Any = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)

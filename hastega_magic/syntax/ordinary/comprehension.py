@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import itertools
 from collections.abc import Sequence
 
 from hastega_magic.syntax.ordinary.parts import Parts
@@ -24,22 +25,24 @@ SEEN = "hastega_seen"
 
 def comprehension(node: Comprehension, parts: Parts, reduced: bool = False) -> ast.expr:
     """The comprehension over its parts. `reduced`: one value is made of all elements."""
-    if len(node.generators) > 1:
-        return _nested(node, parts, reduced)
-    (generator,) = node.generators
+    element = _pair(node) if isinstance(node, ast.DictComp) else node.elt
+    rows = len(node.generators) > 1 and _goes_row_by_row(node.generators, element)
+    if len(node.generators) > 1 and not rows:
+        return _nested(node, element, parts, reduced)
+    generator = node.generators[-1]
     if generator.is_async:
         raise NoPipeline("it awaits its elements")
     shape = target_shape(generator.target)
     names = names_of(shape)
     if len(set(names)) < len(names):
         raise NoPipeline("a name stands twice in its target")
-    element = _pair(node) if isinstance(node, ast.DictComp) else node.elt
     for body in (*generator.ifs, element):
         check(body, frozenset(names))
     plain = _same(element, generator.target)
     if plain and not generator.ifs and not reduced:
         raise NoPipeline("it hands its elements on as they are, in which Python is as fast")
-    iterated = _source(generator.iter, shape, parts)
+    parts.depth, parts.apart = len(node.generators) - 1, _takes_apart(shape, generator, element)
+    first = parts.operand(node.generators[0].iter)[1] if rows else _source(generator.iter, shape, parts)
     for condition in generator.ifs:
         number, _ = parts.function(function_of(shape, condition), made=True)
         parts.step("filter", condition, ("function", number))
@@ -48,13 +51,58 @@ def comprehension(node: Comprehension, parts: Parts, reduced: bool = False) -> a
         parts.step("map", element, ("function", number))
     made = copy.copy(node)
     setattr(made, SEEN, True)
-    made.generators = [ast.comprehension(generator.target, iterated, generator.ifs, 0)]
+    outermost, *inner = node.generators
+    made.generators = [ast.comprehension(outermost.target, first, outermost.ifs, 0), *inner]
     return made
 
 
-def _nested(node: Comprehension, parts: Parts, reduced: bool) -> ast.expr:
+def _takes_apart(shape: Shape, clause: ast.comprehension, element: ast.expr) -> bool:
+    """Whether nothing is done with an element but that it is taken apart, by its target or by constant places."""
+    if _is_iterator(clause.iter):
+        return False
+    return not isinstance(shape, str) or all(_reads_places(body, shape) for body in (*clause.ifs, element))
+
+
+def _reads_places(node: ast.AST, name: str) -> bool:
+    """Whether the name stands in `name[0]`, `name[-1]` and their like alone."""
+    match node:
+        case ast.Subscript(value=ast.Name(id=found), slice=ast.Constant(value=int()), ctx=ast.Load()):
+            return True
+        case ast.Subscript(value=ast.Name(id=found), slice=ast.UnaryOp(op=ast.USub(), operand=ast.Constant())):
+            return True
+        case ast.Name(id=found):
+            return found != name
+        case _:
+            return all(_reads_places(each, name) for each in ast.iter_child_nodes(node))
+
+
+def _goes_row_by_row(clauses: Sequence[ast.comprehension], element: ast.expr) -> bool:
+    """Whether it goes through the numbers of rows, one row after the other: `for row in rows for x in row`."""
+    *outer, last = clauses
+    rows: list[str] = []
+    for each, behind in itertools.pairwise(clauses):
+        match each.target, behind.iter:
+            case ast.Name(id=name), ast.Name(id=gone_through) if name == gone_through and not each.ifs:
+                rows.append(name)
+            case _:
+                return False
+    others = [*names_of(target_shape(last.target)), *rows]
+    if any(each.is_async for each in outer) or len(set(others)) < len(others) or _is_iterator(outer[0].iter):
+        return False
+    read = (each for body in (*last.ifs, element) for each in ast.walk(body))
+    return not any(isinstance(each, ast.Name) and each.id in rows for each in read)
+
+
+def _is_iterator(node: ast.expr) -> bool:
+    match node:
+        case ast.Call(func=ast.Name(id="zip" | "enumerate" | "reversed")):
+            return True
+        case _:
+            return False
+
+
+def _nested(node: Comprehension, element: ast.expr, parts: Parts, reduced: bool) -> ast.expr:
     """The same of several clauses."""
-    element = _pair(node) if isinstance(node, ast.DictComp) else node.elt
     bodies = [*(condition for each in node.generators for condition in each.ifs), element]
     names = frozenset(name for each in node.generators for name in names_of(target_shape(each.target)))
     for body in bodies:

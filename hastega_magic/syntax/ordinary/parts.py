@@ -93,6 +93,8 @@ class Ordinary:
     roots      a function that gives the variables that have to hold something of their own for these, and what
     asked      which of the values that are looked at before it is tried are iterated over
     strict     its sources are to have as many elements each
+    depth      by so many `for` more than one it goes through the numbers of rows, one row after the other
+    apart      its functions take its elements apart at once: whether these are tuples or lists is all the same
     picks      the pipeline's value is the number of the element that the code gives
     sources    which of the operands are iterated over; `backwards` those that are from their end
     start      the operand that a sum begins with (None: 0)
@@ -114,6 +116,8 @@ class Ordinary:
     asked: tuple[int, ...] = ()
     picks: bool = False
     strict: bool = False
+    depth: int = 0
+    apart: bool = False
 
 
 @dataclass
@@ -140,6 +144,10 @@ class Parts:
     """Its value is one of the elements, and the pipeline's the number of that."""
     strict: bool = False
     """Its sources are to have as many elements each, or Python raises."""
+    depth: int = 0
+    """By so many `for` more than one it goes through the numbers of rows."""
+    apart: bool = False
+    """Its functions take its elements apart at once."""
     as_they_are: bool = False
     """A variable's elements are taken as they are."""
 
@@ -169,7 +177,7 @@ class Parts:
 
     def is_few(self) -> bool:
         """Whether it can be seen that it goes through few elements: they, or how many, are written down."""
-        return self.nest is None and any(_is_short(self.operands[number]) for number in self.sources)
+        return self.nest is None and not self.depth and any(_is_short(self.operands[number]) for number in self.sources)
 
     def behind(self, node: ast.expr) -> tuple[int, ast.expr]:
         """The same of what Python evaluates when an iterator has been made; NoPipeline if it may be noticed when."""

@@ -73,6 +73,8 @@ def recognised(
     shown, name = text.cut(source_span), source.id if isinstance(source, ast.Name) else None
     if parts.nest is not None:
         shown, name = f"the places of {shown}", None
+    elif parts.depth:
+        shown, name = f"the numbers of {shown}", None
     site = Site(new_site_id(), text.cut(span), span, shown, stages, name, source, None, source_span)
     roots = parts.read(source)
     arguments: list[ast.expr] = [
@@ -95,7 +97,7 @@ def recognised(
     found = Ordinary(
         site, tuple(parts.expected), tuple(parts.steps), parts.made, after, tuple(parts.sources),
         frozenset(parts.backwards), parts.start, parts.nest, keys_of(getattr(node, _FOR, None)),
-        tuple(parts.later), roots, asked, parts.picks, parts.strict,
+        tuple(parts.later), roots, asked, parts.picks, parts.strict, parts.depth, parts.apart,
     )  # fmt: skip
     return found, placed(made, node)
 

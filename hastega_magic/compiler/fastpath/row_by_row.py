@@ -1,0 +1,61 @@
+"""The numbers of rows, one row after the other, as one source: of `for row in rows for x in row`.
+
+    [[1, 2], [], [3]]        array('q', [1, 2, 3])
+
+Lists of numbers of one type are read by native code; what else lists and tuples hold is put into one list.
+"""
+
+from __future__ import annotations
+
+import array
+import itertools
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from hastega_magic.compiler.fastpath.objects import NotExact
+from hastega_magic.runtime.objects.rows import numbers_of
+from hastega_magic.syntax.ordinary.parts import FEW
+
+_CODES = {"int64": "q", "float64": "d"}
+"""Of arrays whose elements are Python's ints and floats."""
+
+_ROWS = frozenset({list, tuple})
+
+
+def are_few(rows: Any) -> bool:
+    """Whether it can be seen at the least cost that rows have fewer elements than a compiled call is worth."""
+    if type(rows) is np.ndarray:
+        return cast("np.ndarray[Any, Any]", rows).size < FEW
+    if type(rows) not in _ROWS:
+        return False
+    return len(rows) < FEW and sum(len(row) for row in rows if type(row) in _ROWS) < FEW
+
+
+def flattened(rows: object, depth: int) -> object:
+    """The elements of rows, of rows of rows for a `depth` of 2; NotExact for what only Python can go through."""
+    if type(rows) is np.ndarray:
+        table = cast("np.ndarray[Any, Any]", rows)
+        if table.ndim != depth + 1:
+            raise NotExact("it goes through an array of another number of dimensions than it has `for`")
+        return table.reshape(-1)
+    for _ in range(depth - 1):
+        rows = _chained(rows)
+    numbers = numbers_of(rows)
+    code = None if numbers is None else _CODES.get(numbers.flat.dtype.name)
+    if numbers is None or code is None:
+        return _chained(rows)
+    made = array.array(code)
+    made.frombytes(memoryview(numbers.flat).cast("B"))
+    return made
+
+
+def _chained(rows: object) -> list[object]:
+    held = cast("Sequence[Sequence[object]]", rows)
+    if type(held) not in _ROWS or not _ROWS.issuperset(map(type, held)):
+        raise NotExact("it goes through rows that are no lists or tuples, whose elements only Python can give")
+    return list(itertools.chain.from_iterable(held))
+
+
+__all__ = ["are_few", "flattened"]
