@@ -22,7 +22,7 @@ from hastega_magic.compiler.reporting.stacked import MOST, LoopTexts
 from hastega_magic.compiler.run import run_loops
 from hastega_magic.compiler.sources.kinds import are_beside
 from hastega_magic.compiler.sources.long_ranges import within_reach
-from hastega_magic.compiler.sources.places import over_fields, over_places
+from hastega_magic.compiler.sources.places import over_fields, over_places, over_rows
 from hastega_magic.compiler.sources.probe import found
 from hastega_magic.compiler.sources.short_circuit import in_stretches, over_stretches
 from hastega_magic.compiler.statement import Bound, Loop, build_loop, sized
@@ -162,7 +162,7 @@ class Driver:
     def _otherwise(self, run: StatementRun) -> bool:
         """Loops over what stands for the source and its first stages; whether there is such, and it could."""
         by_field, fuse = over_fields(run.bound, run.value, run.rest), self.options.fuse
-        found = by_field or (over_places(run.bound, run.value, run.rest) if fuse else None)
+        found = by_field or (self._over_places(run) if fuse else None)
         if found is None:
             return False
         bound, source = found
@@ -182,10 +182,17 @@ class Driver:
         before, run.looped = run.begun(), None
         run.begins(bound, source)
         self._run_loop(run, loop, workspace, reason)
-        ran = run.parts[-1].outcome if run.parts and by_field else None
+        told = by_field or bound.rows is not None
+        ran = run.parts[-1].outcome if run.parts and told else None
         run.looped = run.looped and before.further(same.stages)
         run.parts = None if earlier is None or ran is None else [*earlier, Part(same, ran)]
         return True
+
+    @staticmethod
+    def _over_places(run: StatementRun) -> tuple[Bound, range] | None:
+        """The statement as one over places: those of windows and chunks, or of rows."""
+        given = run.bound, run.value, run.rest
+        return over_places(*given) or over_rows(*given)
 
     def _left_to_python(
         self, run: StatementRun, reason: Reason, stages: Sequence[BoundStage] | None = None, before: int = 0

@@ -14,6 +14,7 @@ from hastega_magic.errors import BeyondInt64, NotCompilable, Reason, Span
 from hastega_magic.frames import reraise_signal
 from hastega_magic.ir.expr import flatten, postorder, structure
 from hastega_magic.ir.pipeline import Pipeline, Source, Stage
+from hastega_magic.ir.rows import Rows
 from hastega_magic.records import changed, dataclass
 from hastega_magic.runtime.python import StageCall
 from hastega_magic.syntax.closures.contained import Where
@@ -34,7 +35,7 @@ class Bound:
     `varying`: captured numbers that keep changing, to be parameters of its loops; `needed`: those that keep changing,
     and without which it cannot be compiled. `numbers`: all that it captures, where somebody has looked. `ordinary`:
     Python runs it from the user's own line where it is no loop, all of it. `apart`: its functions take elements apart
-    at once, so that lists may be for tuples.
+    at once, so that lists may be for tuples. `rows`: those that its functions read by their places.
     """
 
     site: Site
@@ -46,6 +47,7 @@ class Bound:
     numbers: Mapping[Where, tuple[Number, ...]] | None = field(default=None, compare=False)
     ordinary: bool = False
     apart: bool = False
+    rows: Rows | None = None
 
     @property
     def name(self) -> str:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, cast
 
-from hastega_magic.compiler.fastpath.guards import Display, DoesNotFit, RunGuards
-from hastega_magic.compiler.fastpath.slots import Number
+from hastega_magic.compiler.fastpath.guards import Display, DoesNotFit
+from hastega_magic.compiler.fastpath.row_wise import RowWise
+from hastega_magic.compiler.fastpath.standing import Standing
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome, Part
 from hastega_magic.compiler.sources.iterators import is_of_python, iterable
-from hastega_magic.compiler.sources.places import fields, over_fields
+from hastega_magic.compiler.sources.places import fields, is_of_row, over_fields
 from hastega_magic.compiler.statement import Bound
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.closures.contained import Where
@@ -20,29 +21,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Fielded:
+class Fielded(Standing):
     """A statement over tuples, prepared as one over their fields: `[(1, 0.5)]` as `[1] |> zip([0.5])`.
 
     `lists`: over lists too, as `columns` has it.
     """
 
-    prepared: Prepared
     lists: bool = False
-
-    @property
-    def guards(self) -> RunGuards:
-        """What decides whether it fits."""
-        return self.prepared.guards
-
-    @property
-    def numbers(self) -> tuple[Number, ...]:
-        """Captured numbers that its loop is given."""
-        return self.prepared.numbers
-
-    @property
-    def holds_data(self) -> bool:
-        """Whether arrays or objects of the user's stay alive with it."""
-        return self.prepared.holds_data
 
     def run(self, source: object, displays: Sequence[Display]) -> object:
         """The result; DoesNotFit where it must be found another way; what an element raises."""
@@ -60,9 +45,9 @@ class Fielded:
         return None if over is None else self.prepared.changed(over[0])
 
 
-def loop_of(found: Prepared | Fielded) -> Prepared:
-    """What runs, over elements or over their fields."""
-    return found.prepared if isinstance(found, Fielded) else found
+def loop_of(found: Prepared | Standing) -> Prepared:
+    """What runs, over elements or over what stands for them."""
+    return found.prepared if isinstance(found, Standing) else found
 
 
 def prepared(
@@ -73,7 +58,7 @@ def prepared(
     gives: bool = False,
     mends: bool = False,
     place: tuple[str, int] | None = None,
-) -> Prepared | Fielded | None:
+) -> Prepared | Standing | None:
     """The statement that gave this outcome, ready to be run again; None where it was not one whole loop on the CPU.
 
     `gives`: objects that ordinary code is given may be among its results. `mends`, `place`: as in `Prepared`.
@@ -87,7 +72,7 @@ def prepared(
 
 def _prepared(
     bound: Bound, outcome: Outcome, options: Options, filename: str, mends: bool
-) -> Prepared | Fielded | None:
+) -> Prepared | Standing | None:
     alone = outcome.parts[0] if len(outcome.parts) == 1 else None
     from hastega_magic.compiler.fastpath.prepare import prepare
 
@@ -97,16 +82,18 @@ def _prepared(
     if alone is None or alone.outcome is None or len(alone.bound.stages) < len(bound.stages):
         return prepare(bound, outcome, options, filename, mends)
     found = of_part(alone, alone.outcome, options, filename)
-    return found if isinstance(found, Fielded) else prepare(bound, outcome, options, filename, mends)
+    return found if isinstance(found, Standing) else prepare(bound, outcome, options, filename, mends)
 
 
-def of_part(part: Part, outcome: Outcome, options: Options, filename: str) -> Prepared | Fielded | None:
+def of_part(part: Part, outcome: Outcome, options: Options, filename: str) -> Prepared | Standing | None:
     """The same of a part that was one loop."""
     (over,) = outcome.bounds
     from hastega_magic.compiler.fastpath.prepare import prepare
 
     found = prepare(over, outcome, options, filename)
+    if found is not None and over.rows is not None:
+        return RowWise(found, over.rows, sum(map(is_of_row, over.stages)))
     return found if found is None or len(over.stages) == len(part.bound.stages) else Fielded(found, over.apart)
 
 
-__all__ = ["Fielded", "loop_of", "of_part", "prepared"]
+__all__ = ["Fielded", "Standing", "loop_of", "of_part", "prepared"]

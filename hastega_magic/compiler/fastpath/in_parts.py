@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Sequence
 
 from hastega_magic.compiler.driver import Driver
-from hastega_magic.compiler.fastpath.fielded import Fielded, prepared
+from hastega_magic.compiler.fastpath.fielded import Standing, prepared
 from hastega_magic.compiler.fastpath.guards import Display, DoesNotFit
 from hastega_magic.compiler.fastpath.parts import (
     DrawnPart,
@@ -161,7 +161,7 @@ def ready(
     options: Options,
     filename: str,
     warn_at: tuple[str, int] | None = None,
-) -> Prepared | Fielded | InParts | None:
+) -> Prepared | Standing | InParts | None:
     """The statement that gave this outcome, ready to be run again; None where that is not known to be the same."""
     place = warn_at or (filename, bound.site.span.line)
     whole = prepared(bound, outcome, options, filename, mends=True, place=place)

@@ -12,7 +12,7 @@ import numpy as np
 from hastega_magic.compiler.fastpath.boxed import is_array
 from hastega_magic.compiler.fastpath.objects import NotExact
 from hastega_magic.compiler.fastpath.places import Places
-from hastega_magic.compiler.fastpath.row_by_row import are_few, flattened
+from hastega_magic.compiler.fastpath.row_by_row import are_few, flattened, many
 from hastega_magic.compiler.sources.kinds import of_scalars
 from hastega_magic.records import dataclass
 from hastega_magic.runtime import columnar
@@ -46,7 +46,7 @@ def not_tried(operand: Any, depth: int = 0) -> str:
     kind = cast("type[object]", type(operand))
     if kind in _SOURCES:
         try:
-            return IS_FEW if len(operand) < FEW else ""
+            return IS_FEW if len(operand) < FEW and many(operand) < FEW else ""
         except OverflowError:  # a range
             return ""
     if kind in _OTHERS and len(operand) < FEW:
@@ -64,7 +64,7 @@ def iterated(operands: tuple[object, ...], code: Ordinary) -> tuple[tuple[object
     sources: list[Any] = [operands[number] for number in code.sources]
     for operand in sources:
         look_at(operand)
-    length = min(map(len, sources))
+    length = min(map(many, sources))
     if length < FEW:
         raise NotExact(IS_FEW)
     if code.strict and any(len(each) > length for each in sources):

@@ -33,6 +33,7 @@ from hastega_magic.compiler.fastpath.pauses import Pauses
 from hastega_magic.compiler.fastpath.places import PlacesOf
 from hastega_magic.compiler.fastpath.profitability import SOONER, STAYS, Profitability
 from hastega_magic.compiler.fastpath.repeated import Form, Repeated
+from hastega_magic.compiler.fastpath.row_wise import by_python_at_most
 from hastega_magic.compiler.fastpath.trailing import values_behind
 from hastega_magic.compiler.fastpath.unbound import local_error
 from hastega_magic.compiler.options import Options
@@ -302,12 +303,14 @@ class OrdinaryCode(Repeated):
             return self._left(self._pauses.failed(_BY_LAST_BITS))
         self._pauses.compiled()
         self.taken(outcome)
-        self._profitability.expect(outcome.execution.choice, given.length, _same_bits(outcome))
         self._compiled += not (outcome.execution.cached and given.length >= _MANY)
         self.reason = ""
         seconds = time.perf_counter() - began
         gives = may_give_them(outcome.execution.fused, all(given.arrays))
         ready = prepared(bound, outcome, self.options, self.filename, gives)
+        self._profitability.expect(
+            outcome.execution.choice, given.length, _same_bits(outcome), by_python_at_most(ready)
+        )
         if sooner_again(outcome.execution.choice):  # which has no choice to make of its own again
             self.options = replace(self.options, on="parallel")
         self.keep(Form(remember(outcome, trace), ready, seconds, known, given.arrays))

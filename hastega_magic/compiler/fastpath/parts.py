@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from hastega_magic.compiler.backends import forget_inputs
-from hastega_magic.compiler.fastpath.fielded import Fielded, loop_of, of_part
+from hastega_magic.compiler.fastpath.fielded import Standing, loop_of, of_part
 from hastega_magic.compiler.fastpath.guards import BESIDE, Display, DoesNotFit
 from hastega_magic.compiler.fastpath.limits import Limits, limits
 from hastega_magic.compiler.fastpath.prepared import Prepared
@@ -98,7 +98,7 @@ class PythonPart:
 class LoopPart:
     """Stages of the statement that one loop computes, prepared like a statement of their own."""
 
-    prepared: Prepared | Fielded
+    prepared: Prepared | Standing
     site: Site
     looked: tuple[int, ...]
     """The stages among them whose arguments are no sources, and are looked at in each run."""

@@ -65,10 +65,15 @@ class Profitability:
     _length: int = 0
     _by_python: bool = False
 
-    def expect(self, choice: Choice | None, length: int, same_bits: bool) -> None:
-        """What was predicted. Where a loop's last bits are others, Python is tried no more: results are to stay."""
+    def expect(
+        self, choice: Choice | None, length: int, same_bits: bool, most: float = math.inf
+    ) -> None:
+        """What was predicted. Where a loop's last bits are others, Python is tried no more: results are to stay.
+
+        `most`: the seconds for an element that Python takes at most where nothing is predicted.
+        """
         python = choice.costs.python if choice is not None else None
-        self.predicted = math.inf
+        self.predicted = most if self.alike and same_bits else math.inf
         self.alike = self.alike and same_bits
         self.unknown = self.alike and choice is not None and python is None
         if self.alike and choice is not None and python is not None and length:

@@ -37,7 +37,7 @@ from hastega_magic.syntax.site import Site
 from hastega_magic.trace import Trace
 
 if TYPE_CHECKING:
-    from hastega_magic.compiler.fastpath.fielded import Fielded
+    from hastega_magic.compiler.fastpath.fielded import Standing
     from hastega_magic.compiler.fastpath.in_parts import InParts
     from hastega_magic.compiler.fastpath.prepared import Prepared
     from hastega_magic.compiler.fastpath.raising import Raising
@@ -58,7 +58,7 @@ class Form:
     """One of the forms in which a pipeline ran."""
 
     deferred_report: DeferredReport
-    prepared: Prepared | Fielded | InParts | None = None
+    prepared: Prepared | Standing | InParts | None = None
     seconds: float = 0.0
     """Of its last run."""
     scalars: Scalars | None = None
@@ -98,7 +98,7 @@ class Repeated:
     registry: dict[int, Repeated] | None = field(default=None, repr=False)
     """Where it is found, by identity, while it keeps forms."""
     _forms: list[Form] = field(default_factory=list[Form])
-    _raised: list[Prepared | Fielded | Raising] = field(default_factory=list["Prepared | Fielded | Raising"])
+    _raised: list[Prepared | Standing | Raising] = field(default_factory=list["Prepared | Standing | Raising"])
     """Loops of which elements have raised, and nothing else is known."""
     _recompilation: Recompilation = field(default_factory=Recompilation)
     _numbers: Mapping[Where, tuple[Number, ...]] = field(default_factory=dict[Where, "tuple[Number, ...]"])
@@ -154,7 +154,7 @@ class Repeated:
         """Keep the loop of a run of which an element raised."""
         if outcome is None or _ended or self.options.repeat != 1:
             return
-        found: Prepared | Fielded | Raising | None
+        found: Prepared | Standing | Raising | None
         if outcome.parts:
             from hastega_magic.compiler.fastpath.raising import raising_loops
 

@@ -15,6 +15,7 @@ from typing import Any, cast
 import numpy as np
 
 from hastega_magic.compiler.fastpath.objects import NotExact
+from hastega_magic.ir.rows import SHORT
 from hastega_magic.runtime.objects.rows import numbers_of
 from hastega_magic.syntax.ordinary.parts import FEW
 
@@ -22,6 +23,8 @@ _CODES = {"int64": "q", "float64": "d"}
 """Of arrays whose elements are Python's ints and floats."""
 
 _ROWS = frozenset({list, tuple})
+_SAMPLE = 16
+"""Rows of many whose length is looked at."""
 
 
 def are_few(rows: Any) -> bool:
@@ -31,6 +34,16 @@ def are_few(rows: Any) -> bool:
     if type(rows) not in _ROWS:
         return False
     return len(rows) < FEW and sum(len(row) for row in rows if type(row) in _ROWS) < FEW
+
+
+def many(source: Any) -> int:
+    """How many elements a source has; of long rows, about how many numbers."""
+    length = len(source)
+    if not length or type(source) not in _ROWS or type(source[0]) not in _ROWS:
+        return length
+    sample = source if length < FEW else source[:_SAMPLE]
+    mean = sum(len(row) for row in sample if type(row) in _ROWS) / len(sample)
+    return int(length * mean) if mean > SHORT else length
 
 
 def flattened(rows: object, depth: int) -> object:
@@ -58,4 +71,4 @@ def _chained(rows: object) -> list[object]:
     return list(itertools.chain.from_iterable(held))
 
 
-__all__ = ["are_few", "flattened"]
+__all__ = ["are_few", "flattened", "many"]

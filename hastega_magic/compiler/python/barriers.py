@@ -14,6 +14,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from hastega_magic.compiler.python.of_places import at_place
 from hastega_magic.compiler.python.naming import shown, which
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import PACKAGE, NotCompilable, Reason
@@ -152,6 +153,9 @@ def _noting(stage: BoundStage, function: object, only: str) -> object:
         if signal_behind(error) is not None:  # it came while the element was computed, and is not of it
             return
         value, so_far = args[0] if len(args) == 1 else args, ""
+        place = at_place(called, value)
+        if place is not None:
+            number, value, so_far = place.number, place.start, ""
         if in_order and len(args) == 2:
             value, so_far = args[1], f", with {shown(args[0])} so far"
         where = _where(stage)

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from hastega_magic.compiler.python.of_places import Place, at_place
 from hastega_magic.compiler.python.naming import BEYOND, named, origin, placed, short, shown, which
 from hastega_magic.compiler.python.nodes import filled, of_params, roots, scalars, wide_constants
 from hastega_magic.compiler.python.stagewise import (
@@ -291,11 +292,23 @@ class Elements:
         return leaf
 
     def _element(self, index: int, start: Any) -> str:
+        place = self._place(start)
+        if place is not None:
+            index, start = place.number, place.start
         return which(f"element {index} of {self._origin}", start)
+
+    def _place(self, start: Any) -> Place | None:
+        """What is at an element that is a place."""
+        places = (at_place(step.function, start) for step in self._steps)
+        return next((each for each in places if each is not None), None)
 
     def _where(self, stage: Stage, index: int, start: Any, value: Any) -> str:
         """A note: the element as its source has it, and as the stage got it where stages before made another of it."""
         element = self._element(index, start)
+        place = self._place(start)
+        if place is not None:
+            over = any(step.stage is stage and at_place(step.function, start) for step in self._steps)
+            start, value = place.start, place.given if over else value
         value = cast(object, value)
         given = "" if _alike(value, start) else f", which was given {shown(value)}"
         return f"hastega: {element}, in {placed(stage.text, stage.span, self.loop.bound.site.stages)}{given}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import array
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import takewhile
 from typing import Any, cast
 
 import numpy as np
@@ -12,8 +13,10 @@ import numpy as np
 from hastega_magic.compiler.statement import Bound, source_span
 from hastega_magic.errors import Span
 from hastega_magic.interval import INT64
+from hastega_magic.ir.rows import Rows, over_row, rows_of, taken_apart
 from hastega_magic.runtime.objects.fields import columns
-from hastega_magic.runtime.python_calls import elements, over_tuples
+from hastega_magic.runtime.objects.rows import numbers_of
+from hastega_magic.runtime.python_calls import elements, over_tuples, takes_one
 from hastega_magic.runtime.stream import Stream
 from hastega_magic.runtime.strided import rows
 from hastega_magic.syntax.loops.build import BoundStage
@@ -21,6 +24,7 @@ from hastega_magic.syntax.loops.rules_order import WIDEST
 from hastega_magic.syntax.site import StageSite
 from hastega_magic.syntax.stages import STAGES
 from hastega_magic.syntax.values.neighbours import Over
+from hastega_magic.types import STORAGES
 
 
 def over_places(bound: Bound, value: object, stages: Sequence[BoundStage]) -> tuple[Bound, range] | None:
@@ -44,6 +48,55 @@ def over_places(bound: Bound, value: object, stages: Sequence[BoundStage]) -> tu
     joined = replace(second, site=replace(second.site, text=text, span=span), args=(over,), kwargs={})
     places = range(over.places)
     return replace(bound, source=places, stages=(joined, *stages[2:]), varying=frozenset()), places
+
+
+def over_rows(bound: Bound, value: object, stages: Sequence[BoundStage]) -> tuple[Bound, range] | None:
+    """The statement over rows of numbers as one over their places, and these; None where it is no such statement.
+
+    Rows are what a list or tuple holds that are such themselves, of any length. `filter` may come before `map`.
+    """
+    if type(value) not in (list, tuple):
+        return None
+    computing = len(list(takewhile(lambda each: each.site.name == "filter", stages)))
+    behind = stages[computing].site.name if computing < len(stages) else ""
+    if behind != "map" and not (computing and behind == "count"):
+        return None
+    computing += behind == "map"
+    if not all(_takes_rows(_function_of(stage)) for stage in stages[:computing]):
+        return None
+    held = cast("Sequence[Any]", value)
+    numbers = numbers_of(held, bounds=True, least=1)
+    if numbers is None or numbers.bounds is None:
+        return None
+    scalar = STORAGES[numbers.flat.dtype.name].scalar
+    rows = rows_of(bound.site.source_name or "rows", numbers.flat, numbers.bounds, scalar, held)
+    return over_these(bound, rows, stages, computing), range(len(rows))
+
+
+def over_these(bound: Bound, rows: Rows, stages: Sequence[BoundStage], computing: int) -> Bound:
+    """The statement over the places of rows; so many of the stages are given rows."""
+    given = [replace(each, args=(over_row(cast(Any, _function_of(each)), rows),), kwargs={}) for each in stages[:computing]]
+    return replace(bound, source=range(len(rows)), stages=(*given, *stages[computing:]), rows=rows)
+
+
+def is_of_row(stage: BoundStage) -> bool:
+    """Whether the stage is one that `over_these` has made."""
+    return len(stage.args) == 1 and taken_apart(stage.args[0]) is not None
+
+
+def _function_of(stage: BoundStage) -> object:
+    """The function that a stage calls with each element; None where it has none."""
+    if stage.callee is not None or stage.site.name not in ("filter", "map"):
+        return None
+    try:
+        return STAGES[stage.site.name].bind(stage.args, stage.kwargs)["f"]
+    except TypeError:  # which Python raises
+        return None
+
+
+def _takes_rows(function: object) -> bool:
+    """Whether it is called with a row whole, be it a list or a tuple."""
+    return callable(function) and takes_one(function)
 
 
 def over_fields(bound: Bound, value: object, stages: Sequence[BoundStage]) -> tuple[Bound, object] | None:
@@ -92,4 +145,4 @@ def _sequence(value: object) -> Sequence[Any] | None:
     return cast("Sequence[Any]", value) if type(value) in (list, tuple, array.array) else None
 
 
-__all__ = ["fields", "over_fields", "over_places"]
+__all__ = ["fields", "is_of_row", "over_fields", "over_places", "over_rows", "over_these"]

@@ -14,6 +14,7 @@ from typing import Any, cast
 import numpy as np
 
 from hastega_magic.ir.items import Items
+from hastega_magic.ir.rows import Rows
 from hastega_magic.syntax.closures import attributes, given
 from hastega_magic.syntax.closures.attributes import ABSENT
 from hastega_magic.syntax.closures.bytecode import codes, global_names
@@ -156,6 +157,7 @@ class Walk:
                 | BuiltinFunctionType()
                 | np.ufunc()
                 | Items()
+                | Rows()
             ):
                 return
             case None:

@@ -11,6 +11,7 @@ from typing import Any, cast
 import numpy as np
 
 from hastega_magic.ir.items import Items
+from hastega_magic.ir.rows import Rows
 from hastega_magic.syntax.closures.attributes import ABSENT
 from hastega_magic.syntax.closures.free_variables import SMALL
 
@@ -24,7 +25,7 @@ _length: Callable[[object], int] = _TUPLE.__len__
 _items: Callable[[object], Iterator[object]] = _TUPLE.__iter__
 
 _NUMBERS = (type(None), bool, int, float, complex, np.generic, np.dtype, np.ufunc)
-_CODE = (FunctionType, ModuleType, Items)
+_CODE = (FunctionType, ModuleType, Items, Rows)
 _CONTAINERS = (list, set, frozenset, dict)
 
 

@@ -9,6 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from hastega_magic.ir.items import Items
+from hastega_magic.ir.rows import taken_apart
 from hastega_magic.syntax.closures.attributes import has_plain
 from hastega_magic.syntax.closures.free_variables import SMALL, Unclear, Walk
 
@@ -41,6 +42,8 @@ class _Reading(Walk):
 
     def value(self, value: Any, code: CodeType | None) -> None:
         """Something that code reads."""
+        apart = taken_apart(value)
+        value = value if apart is None else apart[0]
         if _is_own(value):
             return
         self._objects += has_plain(value)

@@ -133,7 +133,7 @@ def _items_in(frame: Frame, value: Symbolic) -> Items:
             return Items(None, held.start, held.stop, held.step)
         if isinstance(held, Neighbours):
             beside = held
-            some = not is_const(beside.length)  # a last chunk has fewer, but not none
+            some = beside.some and not is_const(beside.length)  # a last chunk has fewer, but not none
             return Items(None, const(0), beside.length, 1, lambda at: beside.item(frame.graph, at), some=some)
         if isinstance(held, builtins.range):
             return Items(None, const(held.start), const(held.stop), held.step)

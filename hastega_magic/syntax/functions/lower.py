@@ -9,11 +9,12 @@ import ast
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from types import CodeType, FunctionType
-from typing import cast
+from typing import Any, cast
 
 from hastega_magic.errors import NOWHERE, NotCompilable, Span
 from hastega_magic.ir.expr import Expr, Value, constant_text, leaf, made_like
 from hastega_magic.ir.pipeline import Fn
+from hastega_magic.ir.rows import taken_apart
 from hastega_magic.lru import LruCache
 from hastega_magic.syntax.closures.bytecode import global_names
 from hastega_magic.syntax.closures.given import default_of, is_method, owner_given
@@ -103,6 +104,14 @@ def _read(function: FunctionType) -> tuple[tuple[type, object], ...] | None:
     return tuple((type(each), constant_text(each) if isinstance(each, float) else each) for each in around)
 
 
+def _users(function: Any) -> Any:
+    """The user's function, where another was made of it."""
+    apart = taken_apart(function)
+    if apart is not None:
+        return apart[0]
+    return function.function if isinstance(function, Over) else function
+
+
 BESIDE_NUMPY = "`round` to digits is left to Python beside NumPy's numbers, which round otherwise"
 
 
@@ -133,7 +142,7 @@ def _lowered(
         graph, value = with_deeper_stack(lambda: _evaluated(function, env, arguments, predicate))
     except RecursionError:
         raise NotCompilable(f"`{name_of(function)}` is nested too deeply") from None
-    text, span = _place(function.function if isinstance(function, Over) else function, env)
+    text, span = _place(_users(function), env)
     return Fn(element, value, tuple(graph.effects), text, span, graph.spans)
 
 
@@ -158,7 +167,7 @@ def _evaluated(
         result = graph.truth(result) if predicate else result
     graph.keep(result)
     value = _numbers(result, name_of(function))
-    _look_at_numbers(graph, env, function.function if isinstance(function, Over) else function)
+    _look_at_numbers(graph, env, _users(function))
     return graph, value
 
 

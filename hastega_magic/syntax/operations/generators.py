@@ -20,6 +20,7 @@ import numpy as np
 
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Value, const
+from hastega_magic.ir.rows import Rows
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.operations.lists import ITERABLES
 from hastega_magic.syntax.operations.stretches import is_cut
@@ -161,6 +162,9 @@ def _goes_through(frame: Frame, node: ast.expr) -> bool:
         function = frame.peek(node)
         return isinstance(function, Known) and any(function.value is each for each in ITERABLES)
     if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice):
+        owner = frame.peek(node.value) if isinstance(node.value, ast.Name) else None
+        if isinstance(owner, Known) and isinstance(owner.value, Rows):
+            return True
         if not _goes_through(frame, node.value):
             return False
         value = frame.peek(node)

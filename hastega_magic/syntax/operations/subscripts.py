@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, const, convert, is_const
+from hastega_magic.ir.rows import Rows
 from hastega_magic.syntax.operations.lists import listed
 from hastega_magic.syntax.operations.mappings import item, mapping
 from hastega_magic.syntax.operations.stretches import stretch
@@ -15,6 +16,7 @@ from hastega_magic.syntax.values import captured_arrays
 from hastega_magic.syntax.values.dimensions import item_of, whole
 from hastega_magic.syntax.values.graph import Graph
 from hastega_magic.syntax.values.neighbours import Neighbours
+from hastega_magic.syntax.values.rows import row
 from hastega_magic.syntax.values.values import (
     Known,
     Record,
@@ -94,6 +96,8 @@ def _named(value: Symbolic) -> str:
 
 def _captured_item(frame: Frame, value: Known, place: Symbolic, by_name: bool) -> Symbolic:
     """An element of a captured array or list, or a part of one that has several dimensions."""
+    if isinstance(value.value, Rows):
+        return row(frame.graph, value.value, place)
     indices = place if isinstance(place, tuple) and not isinstance(place, Composite) else (place,)
     if (part := whole(value)) is not None:
         return item_of(frame.graph, part, indices)

@@ -113,11 +113,16 @@ def name_of(function: object) -> str:
     return "lambda" if name == "<lambda>" else str(name)
 
 
+_CALLED = {"Neighbours": "sequence of numbers", "Rows": "list of rows"}
+"""Classes that stand for something of the user's, and what that is."""
+
+
 def described(value: object) -> str:
     """The type of a value with its article: "a list", "an ndarray"."""
     if value is None:
         return "None"
     name = type(value).__name__.removesuffix("_or_method").replace("_", " ").strip()
+    name = _CALLED.get(name, name)
     return f"{'an' if name[0].lower() in 'aeio' else 'a'} {name}"
 
 

@@ -33,6 +33,7 @@ from hastega_magic.syntax.values.values import (
     Known,
     Listed,
     Partly,
+    Sized,
     Record,
     Symbolic,
     is_none,
@@ -208,6 +209,8 @@ class Graph:
             return const(bool(held.items if isinstance(held, (Listed, Record)) else value))
         if is_none(value):
             return const(False)
+        if isinstance(held, Sized):
+            return self.make("gt", held.length, const(0))
         if isinstance(value, Partly) and numeric(value.value) and not value.unbound:
             return both(value.present, self.truth(value.value))
         node = number(value)

@@ -14,11 +14,12 @@ from typing import Any, cast
 
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, const, is_const
+from hastega_magic.ir.items import Items
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.reading.functions import name_of
 from hastega_magic.syntax.values import captured_arrays
 from hastega_magic.syntax.values.graph import Graph
-from hastega_magic.syntax.values.values import Known, Symbolic, required
+from hastega_magic.syntax.values.values import Known, Sized, Symbolic, required
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,8 +38,12 @@ class Over:
 
     def __call__(self, place: int) -> object:
         """What the function gives for the tuple at a place."""
+        return self.called(self.given(place))
+
+    def given(self, place: int) -> tuple[Any, ...]:
+        """The tuple at a place."""
         first = place * self.step
-        return self.called(tuple(self.taken(self.data[first : first + self.size])))
+        return tuple(self.taken(self.data[first : first + self.size]))
 
     @property
     def places(self) -> int:
@@ -49,12 +54,13 @@ class Over:
 
 
 @dataclass(frozen=True, eq=False)
-class Neighbours:
+class Neighbours(Sized):
     """What the function is given: `length` items of an array or a range, from number `first` on; a Known holds it."""
 
     table: Known
     first: Expr
-    length: Expr
+    some: bool = True
+    """Whether there is one in any case, where the length is no constant."""
 
     def item(self, graph: Graph, at: Expr) -> Symbolic:
         """The item of a number that is none below zero and below the length."""
@@ -82,12 +88,28 @@ class Neighbours:
 
     def part(self, graph: Graph, where: slice) -> Neighbours:
         """A slice with constant ends and no step."""
-        if not is_const(self.length) or where.step not in (None, 1):
-            raise NotCompilable("a slice is taken that is no stretch of a window of known length")
+        if where.step not in (None, 1):
+            raise NotCompilable(f"a slice with a step is taken of a part of {self.table.name}")
+        if not is_const(self.length):
+            start, stop = (self._end(graph, end, self.length) for end in (where.start or 0, where.stop))
+            length = graph.make("max", graph.make("sub", stop, start), const(0))
+            first = graph.make("add", self.first, start)
+            if not (isinstance(self.table.value, Items) and self.table.value.kind is int):
+                first = cast(Expr, required(first, graph.make("gt", length, const(0))))  # as in `row`
+            return Neighbours(length, self.table, first, some=False)
         start, stop, _ = where.indices(cast(int, self.length.value))
-        return Neighbours(
-            self.table, graph.make("add", self.first, const(start)), const(max(0, stop - start))
-        )
+        first = graph.make("add", self.first, const(start))
+        return Neighbours(const(max(0, stop - start)), self.table, first)
+
+
+    @staticmethod
+    def _end(graph: Graph, end: int | None, length: Expr) -> Expr:
+        """Where a slice begins or ends, which Python cuts off at the ends."""
+        if end is None:
+            return length
+        if end < 0:
+            return graph.make("max", graph.make("add", length, const(end)), const(0))
+        return graph.make("min", length, const(end)) if end else const(0)
 
 
 def spelled(function: Callable[..., object]) -> FunctionType:
@@ -105,7 +127,7 @@ def neighbours(graph: Graph, over: Over, place: Expr) -> Known:
     length = const(over.size)
     if len(over.data) % over.step:
         length = graph.make("min", length, graph.make("sub", const(len(over.data)), first))
-    return Known(Neighbours(Known(over.data, name), first, length), name)
+    return Known(Neighbours(length, Known(over.data, name), first), name)
 
 
 def _sum(items: Any) -> Any:

@@ -76,6 +76,13 @@ class Range:
     step: int
 
 
+@dataclass(frozen=True, eq=False)
+class Sized:
+    """A sequence of numbers of which the length may depend on the element; `Known` holds it."""
+
+    length: Expr
+
+
 class _Holder(Protocol):
     def held(self, key: str) -> tuple[Symbolic, ...]:
         """The items of a list now."""

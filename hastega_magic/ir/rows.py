@@ -1,0 +1,95 @@
+"""Rows of numbers as captured arrays of a loop: all numbers one after the other, and where each row begins.
+
+    [[1, 2], [], [3]]       values 1 2 3, bounds 0 2 2 3
+    rows |> map(sum)        range(len(rows)) |> map(the sum of rows[place])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import FunctionType
+from typing import Any, cast
+
+import numpy as np
+
+from hastega_magic.ir.items import Items, items
+from hastega_magic.records import dataclass
+from hastega_magic.types import INT, ScalarType
+
+Array = np.ndarray[Any, Any]
+
+SHORT = 16
+"""Numbers in a row up to which loops are made for rows of this very length, where all have it."""
+
+
+@dataclass(eq=False)
+class Rows:
+    """Lists or tuples of Python's numbers, as functions of a place read them.
+
+    name    what they are called
+    values  all numbers
+    bounds  of row n they are those from `bounds[n]` on, before `bounds[n + 1]`
+    width   how many each row has, where that is one number for all and at most `SHORT`
+    held    the rows themselves, while Python may have to look at them
+    """
+
+    name: str
+    values: Items
+    bounds: Items
+    width: int | None
+    held: Sequence[Any] | None
+
+    def __len__(self) -> int:
+        return len(self.bounds) - 1
+
+    def __getitem__(self, place: int) -> Any:
+        """A row as Python has it."""
+        assert self.held is not None
+        return self.held[place]
+
+    def refill(self, flat: Array, bounds: Array, held: Sequence[Any]) -> bool:
+        """Hold these rows now, if they are as many, with numbers of the same type, and as many of these."""
+        if self.width is not None and _width(bounds) != self.width:
+            return False
+        if not self.bounds.refill(bounds, int) or not self.values.refill(flat, self.values.kind):
+            return False
+        self.held = held
+        return True
+
+
+def rows_of(name: str, flat: Array, bounds: Array, scalar: ScalarType, held: Sequence[Any]) -> Rows:
+    """Rows by their numbers, of shape (numbers,), and their bounds, of shape (rows + 1,), both from runtime's reader."""
+    kind = type(flat[:1].tolist()[0])
+    width = _width(bounds)
+    return Rows(name, items(flat, scalar, kind), items(bounds, INT, int), width, held)
+
+
+def over_row(function: Callable[[Any], object], rows: Rows) -> FunctionType:
+    """The function of rows as one of their places."""
+
+    def of_row(place: int) -> object:
+        return function(rows[place])
+
+    return cast(FunctionType, of_row)
+
+
+def taken_apart(function: object) -> tuple[Callable[[Any], object], Rows] | None:
+    """The function of rows, and these, that `over_row` made one of places of; None for other functions."""
+    if not isinstance(function, FunctionType) or function.__code__ is not _OF_ROW:
+        return None
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    return cells["function"].cell_contents, cells["rows"].cell_contents
+
+
+_OF_ROW = next(each for each in over_row.__code__.co_consts if hasattr(each, "co_freevars"))
+
+
+def _width(bounds: Array) -> int | None:
+    """How many numbers each row has, where all have as many, and few."""
+    first, many = int(bounds[1]), len(bounds) - 1
+    if not 0 < first <= SHORT or int(bounds[-1]) != first * many:
+        return None
+    return first if bool((np.diff(bounds) == first).all()) else None
+
+
+__all__ = ["SHORT", "Rows", "over_row", "rows_of", "taken_apart"]
