@@ -8,6 +8,8 @@ from dataclasses import field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from hastega_magic.compiler import adaptive
 from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.execute import Execution, Unasked
@@ -22,7 +24,7 @@ from hastega_magic.compiler.reporting.stacked import MOST, LoopTexts
 from hastega_magic.compiler.run import run_loops
 from hastega_magic.compiler.sources.kinds import are_beside
 from hastega_magic.compiler.sources.long_ranges import within_reach
-from hastega_magic.compiler.sources.places import over_fields, over_places, over_rows
+from hastega_magic.compiler.sources.places import TAKES_FEW, leaves_most, over_fields, over_places, over_rows
 from hastega_magic.compiler.sources.probe import found
 from hastega_magic.compiler.sources.short_circuit import in_stretches, over_stretches
 from hastega_magic.compiler.statement import Bound, Loop, build_loop, sized
@@ -166,6 +168,8 @@ class Driver:
         if found is None:
             return False
         bound, source = found
+        if by_field and self.scalars and type(run.value) is np.ndarray:  # the columns have its scalars
+            self.scalars |= frozenset(map(id, (source, *bound.stages[0].args)))
         more = len(bound.stages) - len(run.rest)  # what only reads the source otherwise is no gain
         stages = bound.stages if fuse else bound.stages[: more + 1]
         try:
@@ -175,6 +179,8 @@ class Driver:
             if not isinstance(error, NotCompilable) or isinstance(error, BeyondInt64):
                 return False
             loop, reason, workspace = None, error.reason, None
+        if loop is not None and bound.rows is not None and leaves_most(loop, bound.rows):
+            loop, reason = None, Reason(TAKES_FEW, bound.site.span)
         if loop is None or workspace is None or len(loop.stages) <= more:
             run.waiting = run.waiting or reason
             return False

@@ -51,6 +51,15 @@ class Items:
         self.array[:] = values
         return True
 
+    def takes(self, values: Array) -> bool:
+        """Whether there is room for these, of the same type."""
+        dtype = values.dtype if values.dtype == self.array.dtype else _narrowed(values)
+        return (
+            len(values) <= len(self)
+            and np.can_cast(dtype, self.array.dtype)
+            and dtype.kind == self.array.dtype.kind
+        )
+
 
 def items(values: Array, scalar: ScalarType, kind: type[Any]) -> Items:
     """The elements of an array of a type that loops read, ints that int64 holds."""

@@ -1,7 +1,7 @@
 """Rows of numbers as captured arrays of a loop: all numbers one after the other, and where each row begins.
 
-    [[1, 2], [], [3]]       values 1 2 3, bounds 0 2 2 3
-    rows |> map(sum)        range(len(rows)) |> map(the sum of rows[place])
+[[1, 2], [], [3]]       values 1 2 3, bounds 0 2 2 3
+rows |> map(sum)        range(len(rows)) |> map(the sum of rows[place])
 """
 
 from __future__ import annotations
@@ -27,20 +27,22 @@ class Rows:
     """Lists or tuples of Python's numbers, as functions of a place read them.
 
     name    what they are called
-    values  all numbers
-    bounds  of row n they are those from `bounds[n]` on, before `bounds[n + 1]`
+    count   how many rows there are
+    values  all numbers, with room for more
+    bounds  of row n they are those from `bounds[n]` on, before `bounds[n + 1]`; with room for more
     width   how many each row has, where that is one number for all and at most `SHORT`
     held    the rows themselves, while Python may have to look at them
     """
 
     name: str
+    count: int
     values: Items
     bounds: Items
     width: int | None
     held: Sequence[Any] | None
 
     def __len__(self) -> int:
-        return len(self.bounds) - 1
+        return self.count
 
     def __getitem__(self, place: int) -> Any:
         """A row as Python has it."""
@@ -48,20 +50,31 @@ class Rows:
         return self.held[place]
 
     def refill(self, flat: Array, bounds: Array, held: Sequence[Any]) -> bool:
-        """Hold these rows now, if they are as many, with numbers of the same type, and as many of these."""
+        """Hold these rows now, if their numbers are of the same type, and there is room for them."""
+        given = flat, bounds
+        mine = self.values, self.bounds
         if self.width is not None and _width(bounds) != self.width:
             return False
-        if not self.bounds.refill(bounds, int) or not self.values.refill(flat, self.values.kind):
+        if not all(each.takes(new) for each, new in zip(mine, given, strict=True)):
             return False
-        self.held = held
+        for each, new in zip(mine, given, strict=True):
+            each.array[: len(new)] = new
+        self.count, self.held = len(held), held
         return True
 
 
 def rows_of(name: str, flat: Array, bounds: Array, scalar: ScalarType, held: Sequence[Any]) -> Rows:
-    """Rows by their numbers, of shape (numbers,), and their bounds, of shape (rows + 1,), both from runtime's reader."""
-    kind = type(flat[:1].tolist()[0])
-    width = _width(bounds)
-    return Rows(name, items(flat, scalar, kind), items(bounds, INT, int), width, held)
+    """Rows by their numbers, of shape (numbers,), and their bounds, of shape (rows + 1,), as runtime reads them."""
+    kind = cast("type[Any]", type(flat[:1].tolist()[0]))
+    values, ends = items(_roomy(flat), scalar, kind), items(_roomy(bounds), INT, int)
+    return Rows(name, len(held), values, ends, _width(bounds), held)
+
+
+def _roomy(array: Array) -> Array:
+    """The array with as much room as the next power of two, so that loops fit rows of other sizes too."""
+    found = np.zeros(1 << (len(array) - 1).bit_length(), array.dtype)
+    found[: len(array)] = array
+    return found
 
 
 def over_row(function: Callable[[Any], object], rows: Rows) -> FunctionType:

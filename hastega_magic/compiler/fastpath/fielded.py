@@ -93,7 +93,9 @@ def of_part(part: Part, outcome: Outcome, options: Options, filename: str) -> Pr
     found = prepare(over, outcome, options, filename)
     if found is not None and over.rows is not None:
         return RowWise(found, over.rows, sum(map(is_of_row, over.stages)))
-    return found if found is None or len(over.stages) == len(part.bound.stages) else Fielded(found, over.apart)
+    return (
+        found if found is None or len(over.stages) == len(part.bound.stages) else Fielded(found, over.apart)
+    )
 
 
 __all__ = ["Fielded", "Standing", "loop_of", "of_part", "prepared"]

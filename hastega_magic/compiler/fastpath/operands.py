@@ -14,6 +14,7 @@ from hastega_magic.compiler.fastpath.objects import NotExact
 from hastega_magic.compiler.fastpath.places import Places
 from hastega_magic.compiler.fastpath.row_by_row import are_few, flattened, many
 from hastega_magic.compiler.sources.kinds import of_scalars
+from hastega_magic.compiler.sources.places import is_table
 from hastega_magic.records import dataclass
 from hastega_magic.runtime import columnar
 from hastega_magic.syntax.ordinary.parts import FEW, IS_FEW, Ordinary
@@ -63,7 +64,7 @@ def iterated(operands: tuple[object, ...], code: Ordinary) -> tuple[tuple[object
         operands = (flattened(operands[0], code.depth), *operands[1:])
     sources: list[Any] = [operands[number] for number in code.sources]
     for operand in sources:
-        look_at(operand)
+        look_at(operand, code.apart)
     length = min(map(many, sources))
     if length < FEW:
         raise NotExact(IS_FEW)
@@ -79,8 +80,10 @@ def iterated(operands: tuple[object, ...], code: Ordinary) -> tuple[tuple[object
     return operands, Iterated(arrays, of_numpy, length, operands[code.sources[0]])
 
 
-def look_at(operand: object) -> None:
-    """NotExact for what only Python can iterate over."""
+def look_at(operand: object, apart: bool = False) -> None:
+    """NotExact for what only Python can iterate over. `apart`: as in `Ordinary`."""
+    if apart and type(operand) is np.ndarray and is_table(cast("np.ndarray[Any, Any]", operand)):
+        return
     if type(operand) not in _SOURCES and not is_array(operand) and not columnar.gives_numbers(operand):
         raise NotExact(_only_python(operand))
     if of_scalars(operand):

@@ -322,6 +322,7 @@ class OrdinaryCode(Repeated):
         self, source: object, displays: Sequence[Display], given: Iterated, trace: Trace
     ) -> tuple[Bound, Outcome]:
         """The statement and its outcome; NotExact, or what the driver raises, where loops do not give Python's."""
+        assert self.code is not None
         reads = numpy_read(_read_from(self.site.stages, displays))
         scalars = given.of_numpy if given.of_numpy or reads == "arrays" else None
         if reads == "others":

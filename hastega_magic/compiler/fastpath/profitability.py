@@ -65,9 +65,7 @@ class Profitability:
     _length: int = 0
     _by_python: bool = False
 
-    def expect(
-        self, choice: Choice | None, length: int, same_bits: bool, most: float = math.inf
-    ) -> None:
+    def expect(self, choice: Choice | None, length: int, same_bits: bool, most: float = math.inf) -> None:
         """What was predicted. Where a loop's last bits are others, Python is tried no more: results are to stay.
 
         `most`: the seconds for an element that Python takes at most where nothing is predicted.

@@ -98,7 +98,9 @@ class Repeated:
     registry: dict[int, Repeated] | None = field(default=None, repr=False)
     """Where it is found, by identity, while it keeps forms."""
     _forms: list[Form] = field(default_factory=list[Form])
-    _raised: list[Prepared | Standing | Raising] = field(default_factory=list["Prepared | Standing | Raising"])
+    _raised: list[Prepared | Standing | Raising] = field(
+        default_factory=list["Prepared | Standing | Raising"]
+    )
     """Loops of which elements have raised, and nothing else is known."""
     _recompilation: Recompilation = field(default_factory=Recompilation)
     _numbers: Mapping[Where, tuple[Number, ...]] = field(default_factory=dict[Where, "tuple[Number, ...]"])

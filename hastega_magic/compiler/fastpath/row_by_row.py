@@ -15,6 +15,7 @@ from typing import Any, cast
 import numpy as np
 
 from hastega_magic.compiler.fastpath.objects import NotExact
+from hastega_magic.compiler.sources.places import of_rows
 from hastega_magic.ir.rows import SHORT
 from hastega_magic.runtime.objects.rows import numbers_of
 from hastega_magic.syntax.ordinary.parts import FEW
@@ -39,7 +40,7 @@ def are_few(rows: Any) -> bool:
 def many(source: Any) -> int:
     """How many elements a source has; of long rows, about how many numbers."""
     length = len(source)
-    if not length or type(source) not in _ROWS or type(source[0]) not in _ROWS:
+    if not of_rows(source):
         return length
     sample = source if length < FEW else source[:_SAMPLE]
     mean = sum(len(row) for row in sample if type(row) in _ROWS) / len(sample)
@@ -59,15 +60,15 @@ def flattened(rows: object, depth: int) -> object:
     code = None if numbers is None else _CODES.get(numbers.flat.dtype.name)
     if numbers is None or code is None:
         return _chained(rows)
-    made = array.array(code)
-    made.frombytes(memoryview(numbers.flat).cast("B"))
-    return made
+    return array.array(code, numbers.flat.tobytes())
 
 
 def _chained(rows: object) -> list[object]:
     held = cast("Sequence[Sequence[object]]", rows)
     if type(held) not in _ROWS or not _ROWS.issuperset(map(type, held)):
-        raise NotExact("it goes through rows that are no lists or tuples, whose elements only Python can give")
+        raise NotExact(
+            "it goes through rows that are no lists or tuples, whose elements only Python can give"
+        )
     return list(itertools.chain.from_iterable(held))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import field
 from typing import Any, cast
 
@@ -36,9 +36,16 @@ class RowWise(Standing):
         try:
             held = cast("Sequence[Any]", source)
             numbers = numbers_of(held, bounds=True, least=1)
-            if numbers is None or numbers.bounds is None or not self.rows.refill(numbers.flat, numbers.bounds, held):
+            if (
+                numbers is None
+                or numbers.bounds is None
+                or not self.rows.refill(numbers.flat, numbers.bounds, held)
+            ):
                 raise DoesNotFit
-            return self.prepared.run(range(len(self.rows)), [*map(self._over, displays[: self.computing]), *displays[self.computing :]])
+            return self.prepared.run(
+                range(len(self.rows)),
+                [*map(self._over, displays[: self.computing]), *displays[self.computing :]],
+            )
         finally:
             self.rows.held = None
             self._lock.release()
@@ -47,19 +54,19 @@ class RowWise(Standing):
         callee, args, kwargs = display
         if len(args) != 1 or kwargs:
             raise DoesNotFit
-        return callee, (over_row(cast(Any, args[0]), self.rows),), kwargs
+        return callee, (over_row(args[0], self.rows),), kwargs
 
-    def changed(self, bound: Bound) -> Collection[Where] | None:
+    def changed(self, bound: Bound) -> set[Where] | None:
         """Variables whose numbers its functions found changed; None where anything else is different."""
         return self.prepared.changed(over_these(bound, self.rows, bound.stages, self.computing))
 
 
-_OF_A_NUMBER = 50e-9
-"""Seconds that Python takes at most for a number of a row in what is worth to be tried by it."""
+_OF_A_NUMBER = 25e-9
+"""Seconds that Python takes for a number of a row where it may be as fast as a loop."""
 
 
 def by_python_at_most(found: object) -> float:
-    """Seconds for a number of a row that Python takes at most; infinite where there are no rows."""
+    """Seconds for a number of a row with which Python is to be tried; infinite where there are no rows."""
     return _OF_A_NUMBER if isinstance(found, RowWise) else math.inf
 
 

@@ -1,8 +1,8 @@
-"""Statements that are ready to be run again as others, which stand for them: over fields of tuples, or places of rows."""
+"""Statements that are ready to be run again as others that stand for them: over fields of tuples, or places of rows."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hastega_magic.compiler.fastpath.guards import Display, RunGuards
@@ -40,7 +40,7 @@ class Standing:
         """The result; DoesNotFit where it must be found another way; what an element raises."""
         raise NotImplementedError
 
-    def changed(self, bound: Bound) -> Collection[Where] | None:
+    def changed(self, bound: Bound) -> set[Where] | None:
         """Variables whose numbers its functions found changed; None where anything else is different."""
         raise NotImplementedError
 

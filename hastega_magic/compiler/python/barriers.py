@@ -14,8 +14,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from hastega_magic.compiler.python.of_places import at_place
 from hastega_magic.compiler.python.naming import shown, which
+from hastega_magic.compiler.python.of_places import at_place
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import PACKAGE, NotCompilable, Reason
 from hastega_magic.frames import reraise_signal, signal_behind

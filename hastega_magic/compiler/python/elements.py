@@ -9,9 +9,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from hastega_magic.compiler.python.of_places import Place, at_place
 from hastega_magic.compiler.python.naming import BEYOND, named, origin, placed, short, shown, which
 from hastega_magic.compiler.python.nodes import filled, of_params, roots, scalars, wide_constants
+from hastega_magic.compiler.python.of_places import Place, at_place
 from hastega_magic.compiler.python.stagewise import (
     Element,
     Kept,

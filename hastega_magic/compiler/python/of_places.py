@@ -1,6 +1,6 @@
 """What notes tell of an element that is a place, to whoever wrote windows, chunks or rows: which one it is, and what.
 
-    element 5 of xs, which is 7, in `window(100) |> map(f)`, which was given (7, 8, 9, ...)
+element 5 of xs, which is 7, in `window(100) |> map(f)`, which was given (7, 8, 9, ...)
 """
 
 from __future__ import annotations

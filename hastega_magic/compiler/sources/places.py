@@ -10,11 +10,13 @@ from typing import Any, cast
 
 import numpy as np
 
-from hastega_magic.compiler.statement import Bound, source_span
+from hastega_magic.compiler.python.nodes import has_turns
+from hastega_magic.compiler.statement import Bound, Loop, source_span
 from hastega_magic.errors import Span
+from hastega_magic.frames import reraise_signal
 from hastega_magic.interval import INT64
-from hastega_magic.ir.rows import Rows, over_row, rows_of, taken_apart
-from hastega_magic.runtime.objects.fields import columns
+from hastega_magic.ir.rows import SHORT, Rows, over_row, rows_of, taken_apart
+from hastega_magic.runtime.objects.fields import MOST, columns
 from hastega_magic.runtime.objects.rows import numbers_of
 from hastega_magic.runtime.python_calls import elements, over_tuples, takes_one
 from hastega_magic.runtime.stream import Stream
@@ -25,6 +27,8 @@ from hastega_magic.syntax.site import StageSite
 from hastega_magic.syntax.stages import STAGES
 from hastega_magic.syntax.values.neighbours import Over
 from hastega_magic.types import STORAGES
+
+_ROWS = frozenset({list, tuple})
 
 
 def over_places(bound: Bound, value: object, stages: Sequence[BoundStage]) -> tuple[Bound, range] | None:
@@ -37,7 +41,8 @@ def over_places(bound: Bound, value: object, stages: Sequence[BoundStage]) -> tu
     try:
         size = STAGES[first.site.name].bind(first.args, first.kwargs)["n"]
         function = STAGES["map"].bind(second.args, second.kwargs)["f"]
-    except TypeError:  # which Python raises
+    except TypeError as error:  # which Python raises
+        reraise_signal(error)
         return None
     data = _sequence(value)
     if data is None or type(size) is not int or not WIDEST < size <= len(data) or not callable(function):
@@ -55,7 +60,7 @@ def over_rows(bound: Bound, value: object, stages: Sequence[BoundStage]) -> tupl
 
     Rows are what a list or tuple holds that are such themselves, of any length. `filter` may come before `map`.
     """
-    if type(value) not in (list, tuple):
+    if not of_rows(value):
         return None
     computing = len(list(takewhile(lambda each: each.site.name == "filter", stages)))
     behind = stages[computing].site.name if computing < len(stages) else ""
@@ -73,10 +78,34 @@ def over_rows(bound: Bound, value: object, stages: Sequence[BoundStage]) -> tupl
     return over_these(bound, rows, stages, computing), range(len(rows))
 
 
+def of_rows(value: Any) -> bool:
+    """Whether it is a list or tuple that holds such, as far as its first element tells."""
+    return type(value) in _ROWS and bool(value) and type(value[0]) in _ROWS
+
+
 def over_these(bound: Bound, rows: Rows, stages: Sequence[BoundStage], computing: int) -> Bound:
     """The statement over the places of rows; so many of the stages are given rows."""
-    given = [replace(each, args=(over_row(cast(Any, _function_of(each)), rows),), kwargs={}) for each in stages[:computing]]
+    given = [
+        replace(each, args=(over_row(cast(Any, _function_of(each)), rows),), kwargs={})
+        for each in stages[:computing]
+    ]
     return replace(bound, source=range(len(rows)), stages=(*given, *stages[computing:]), rows=rows)
+
+
+TAKES_FEW = "of long rows few numbers are taken, for which all would be read"
+
+
+def leaves_most(loop: Loop, rows: Rows) -> bool:
+    """Whether the functions take no more than a few numbers of rows that have many."""
+    return len(rows.values) > SHORT * len(rows) and not any(
+        has_turns(each.fn) for each in loop.pipeline.stages
+    )
+
+
+def is_table(array: np.ndarray[Any, Any]) -> bool:
+    """Whether it is an array of two dimensions, of which the rows are taken apart as tuples are."""
+    few = array.ndim == 2 and 1 < array.shape[1] <= MOST
+    return few and array.dtype.kind in "biuf" and array.dtype.name in STORAGES
 
 
 def is_of_row(stage: BoundStage) -> bool:
@@ -90,7 +119,8 @@ def _function_of(stage: BoundStage) -> object:
         return None
     try:
         return STAGES[stage.site.name].bind(stage.args, stage.kwargs)["f"]
-    except TypeError:  # which Python raises
+    except TypeError as error:  # which Python raises
+        reraise_signal(error)
         return None
 
 
@@ -125,6 +155,9 @@ def fields(value: object, look: bool = True, lists: bool = False) -> dict[str, A
     """The numbers of each field of tuples, by its name; None for anything else. The rest is as `columns` has it."""
     if type(value) is np.ndarray:
         array = cast("np.ndarray[Any, Any]", value)
+        if lists and array.ndim == 2:
+            found = {f"column {number}": array[:, number] for number in range(array.shape[1])}
+            return found if is_table(array) else None
         names = array.dtype.names or ()
         if array.ndim != 1 or len(names) < 2 or any(array.dtype[name].kind not in "biufc" for name in names):
             return None
@@ -145,4 +178,15 @@ def _sequence(value: object) -> Sequence[Any] | None:
     return cast("Sequence[Any]", value) if type(value) in (list, tuple, array.array) else None
 
 
-__all__ = ["fields", "is_of_row", "over_fields", "over_places", "over_rows", "over_these"]
+__all__ = [
+    "TAKES_FEW",
+    "fields",
+    "is_of_row",
+    "is_table",
+    "leaves_most",
+    "of_rows",
+    "over_fields",
+    "over_places",
+    "over_rows",
+    "over_these",
+]

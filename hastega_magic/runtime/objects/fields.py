@@ -147,7 +147,8 @@ def _reader(type_: type, values: bool, row: type) -> _Reader | None:
     if found is None or not reads(found, values, second, third):
         return None
     long, other = row((1, found.type(1), 1)), tuple if row is list else list
-    wrong = [Field([row((1, found.type(1))), each], 1, 2) for each in (long, other((1, found.type(1))))]
+    rows: list[Any] = [long, other((1, found.type(1)))]
+    wrong = [Field([row((1, found.type(1))), each], 1, 2) for each in rows]
     return None if any(found.read(each, 0, 2, np.zeros(2, found.dtype)) for each in wrong) else found
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, cast
 
@@ -19,7 +19,17 @@ import numpy.typing as npt
 from hastega_magic.forking import held_while_forking
 from hastega_magic.records import dataclass
 from hastega_magic.runtime import cpu
-from hastega_magic.runtime.objects.lists import ADDRESS, DTYPES, END, ENTRY, ITEM, LENGTH, SAMPLES, code_of, head_of
+from hastega_magic.runtime.objects.lists import (
+    ADDRESS,
+    DTYPES,
+    END,
+    ENTRY,
+    ITEM,
+    LENGTH,
+    SAMPLES,
+    code_of,
+    head_of,
+)
 from hastega_magic.runtime.objects.words import written_out
 
 _AnyArray = npt.NDArray[Any]
@@ -27,7 +37,9 @@ _AnyArray = npt.NDArray[Any]
 _PIECE = 1 << 20
 """Numbers after which a call comes back, with which row it is at: signals are answered between two calls."""
 
-_ROWS, _COUNT, _OUT, _TYPE, _DONE, _TRUE, _LIST, _TUPLE, _OF_TUPLE, _ROOM, _TOTAL, _BOUNDS, _SIZE, _PIECES = range(14)
+_ROWS, _COUNT, _OUT, _TYPE, _DONE, _TRUE, _LIST, _TUPLE, _OF_TUPLE, _ROOM, _TOTAL, _BOUNDS, _SIZE, _PIECES = (
+    range(14)
+)
 
 _OUTER = """
 define void @hastega(ptr %words, ptr %scratch) {
@@ -130,7 +142,9 @@ class RowReader:
 
     def __init__(self, type_: type, code: str) -> None:
         self.type, self.dtype = type_, np.dtype(DTYPES[type_])
-        inner = (ENTRY.replace("{item}", ITEM) + code + END).replace("define void @hastega", "define internal void @numbers")
+        inner = (ENTRY.replace("{item}", ITEM) + code + END).replace(
+            "define void @hastega", "define internal void @numbers"
+        )
         self._program = cpu.compile_text(written_out(inner + _OUTER))
         # Not as other native code, which lets go of the GIL: nobody may change a list meanwhile.
         prototype: Any = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
@@ -173,12 +187,12 @@ class RowReader:
 _lock = held_while_forking(threading.Lock())
 
 
-def row_reader(type_: object) -> RowReader | None:
+def row_reader(type_: type) -> RowReader | None:
     """Code that reads rows of numbers of a type, tried on some; None where there is none."""
     if type_ not in DTYPES:
         return None
     with _lock:
-        return _reader(cast(type, type_))
+        return _reader(type_)
 
 
 @cache
@@ -201,8 +215,8 @@ def _reads(found: RowReader, sample: Sequence[object]) -> bool:
         return False
     if list(map(repr, flat.tolist())) != list(map(repr, numbers)) or bounds.tolist() != ends:
         return False
-    wrong: list[Callable[[], object]] = [lambda: [None], lambda: 5, lambda: {1}, lambda: [[]]]
-    return not any(found.read([*rows, make()], np.zeros(len(numbers) + 1, found.dtype), None) for make in wrong)
+    wrong: list[object] = [[None], 5, {1}, [()]]
+    return not any(found.read([*rows, each], np.zeros(len(numbers) + 1, found.dtype), None) for each in wrong)
 
 
 def numbers_of(rows: object, bounds: bool = False, least: int = 0) -> Numbers | None:
@@ -213,8 +227,8 @@ def numbers_of(rows: object, bounds: bool = False, least: int = 0) -> Numbers | 
     if type(rows) not in (list, tuple):
         return None
     held = cast("Sequence[Any]", rows)
-    first = next((row for row in held if type(row) not in (list, tuple) or row), None)
-    code = row_reader(type(first[0])) if type(first) in (list, tuple) else None
+    first: Any = next((row for row in held if type(row) not in (list, tuple) or row), None)
+    code = row_reader(cast("type[Any]", type(first[0]))) if type(first) in (list, tuple) else None
     count = None if code is None else code.count(held)
     if code is None or count is None or count < least:
         return None

@@ -68,7 +68,9 @@ def _reads_places(node: ast.AST, name: str) -> bool:
     match node:
         case ast.Subscript(value=ast.Name(id=found), slice=ast.Constant(value=int()), ctx=ast.Load()):
             return True
-        case ast.Subscript(value=ast.Name(id=found), slice=ast.UnaryOp(op=ast.USub(), operand=ast.Constant())):
+        case ast.Subscript(
+            value=ast.Name(id=found), slice=ast.UnaryOp(op=ast.USub(), operand=ast.Constant())
+        ):
             return True
         case ast.Name(id=found):
             return found != name

@@ -177,7 +177,11 @@ class Parts:
 
     def is_few(self) -> bool:
         """Whether it can be seen that it goes through few elements: they, or how many, are written down."""
-        return self.nest is None and not self.depth and any(_is_short(self.operands[number]) for number in self.sources)
+        return (
+            self.nest is None
+            and not self.depth
+            and any(_is_short(self.operands[number]) for number in self.sources)
+        )
 
     def behind(self, node: ast.expr) -> tuple[int, ast.expr]:
         """The same of what Python evaluates when an iterator has been made; NoPipeline if it may be noticed when."""

@@ -101,7 +101,6 @@ class Neighbours(Sized):
         first = graph.make("add", self.first, const(start))
         return Neighbours(const(max(0, stop - start)), self.table, first)
 
-
     @staticmethod
     def _end(graph: Graph, end: int | None, length: Expr) -> Expr:
         """Where a slice begins or ends, which Python cuts off at the ends."""
