@@ -78,7 +78,7 @@ COMPILED = [
 
 PYTHONS = {
     "[x * y for x in xs for y in (1,) if x > 10]": "fewer than",
-    "[y + 1 for row in [[1, 2]] * 2000 for y in row]": "goes through `row`",
+    "[y + row[0] for row in [[1, 2]] * 2000 for y in row]": "goes through `row`",
     "[x + y for x in xs for y in set(ys)]": "evaluates `set(ys)` for each outer element",
     "[x + y for x in xs for y in iterated() if x]": "evaluates `iterated()`",
     "[x + y for x in xs for y in it]": "iterates over a list_iterator",

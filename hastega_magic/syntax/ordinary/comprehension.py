@@ -34,8 +34,6 @@ def comprehension(node: Comprehension, parts: Parts, reduced: bool = False) -> a
         raise NoPipeline("it awaits its elements")
     shape = target_shape(generator.target)
     names = names_of(shape)
-    if len(set(names)) < len(names):
-        raise NoPipeline("a name stands twice in its target")
     for body in (*generator.ifs, element):
         check(body, frozenset(names))
     plain = _same(element, generator.target)

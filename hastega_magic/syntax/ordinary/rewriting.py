@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
 from hastega_magic.syntax.reading.trees import copied
@@ -18,14 +19,30 @@ Shape = str | tuple["Shape", ...]
 
 
 def target_shape(node: ast.expr) -> Shape:
-    """The names of a target; NoPipeline for a target that is more than names."""
+    """The names of a target; NoPipeline for a target that is more than names.
+
+    Of a name that stands there several times, as `_` does, the last one has the value: the others are called otherwise.
+    """
+    shape = _shape(node)
+    last = {name: place for place, name in enumerate(names_of(shape))}
+    return shape if len(last) == len(names_of(shape)) else _told_apart(shape, last, itertools.count())
+
+
+def _told_apart(shape: Shape, last: Mapping[str, int], places: Iterator[int]) -> Shape:
+    if not isinstance(shape, str):
+        return tuple(_told_apart(part, last, places) for part in shape)
+    place = next(places)
+    return shape if last[shape] == place else f"{shape}__{place}__"
+
+
+def _shape(node: ast.expr) -> Shape:
     match node:
         case ast.Name(id=name):
             return name
         case ast.Tuple(elts=items) | ast.List(elts=items):
             if not items or any(isinstance(item, ast.Starred) for item in items):
                 raise NoPipeline
-            return tuple(target_shape(item) for item in items)
+            return tuple(_shape(item) for item in items)
         case _:
             raise NoPipeline
 
