@@ -12,6 +12,7 @@ import ast
 import difflib
 import inspect
 import re
+import tokenize
 import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -53,12 +54,15 @@ class Everywhere:
         self.line = line
         if not self.is_on:
             self._shell.input_transformers_post.append(self)
+            self._shell.input_transformers_cleanup.append(aligned)
             self._shell.input_transformer_manager.check_complete = self.check_complete
 
     def off(self) -> None:
         """Leave cells alone again."""
         found = self._shell.input_transformers_post
         found[:] = [each for each in found if each is not self]
+        before = self._shell.input_transformers_cleanup
+        before[:] = [each for each in before if each is not aligned]
         if self._shell.input_transformer_manager.check_complete == self.check_complete:
             self._shell.input_transformer_manager.check_complete = self._usual
 
@@ -75,6 +79,34 @@ class Everywhere:
         if awaits(text, misplaced=True):
             return [f"await get_ipython().run_cell_magic('hastega', {AWAITED!r}, {text!r})\n"]
         return [f"get_ipython().run_cell_magic('hastega', {PLAIN!r}, {text!r})\n"]
+
+
+def aligned(lines: list[str]) -> list[str]:
+    """The lines of a cell, those that begin with a pipe indented so that IPython can take the text apart.
+
+    It does so before anybody else sees the cell, and has no use for a line that ends blocks halfway.
+    """
+    if lines and lines[0].startswith("%%") or not any(each.lstrip().startswith("|>") for each in lines):
+        return lines
+    found = list(lines)
+    for _ in lines:
+        indents, tokens = [""], tokenize.generate_tokens(iter(found).__next__)
+        try:
+            for token in tokens:
+                if token.type == tokenize.INDENT:
+                    indents.append(token.string)
+                elif token.type == tokenize.DEDENT:
+                    indents.pop()
+        except IndentationError as error:
+            place = (error.lineno or 0) - 1
+            if not 0 <= place < len(found) or not found[place].lstrip().startswith("|>"):
+                break
+            found[place] = indents[-1] + found[place].lstrip()
+        except (tokenize.TokenError, SyntaxError):
+            break
+        else:
+            return found
+    return lines
 
 
 _WHERE = "hastega: `|>` works in cells that begin with %%hastega; after `%hastega on`, in all that follow"
@@ -172,4 +204,4 @@ def holds_pipe(text: str) -> bool:
     return any(token.kind == "pipe" for token in scan(text))
 
 
-__all__ = ["AWAITED", "PLAIN", "Everywhere", "awaits", "hint", "holds_pipe"]
+__all__ = ["AWAITED", "PLAIN", "Everywhere", "aligned", "awaits", "hint", "holds_pipe"]

@@ -21,6 +21,7 @@ class Shell(Protocol):
     SyntaxTB: Any
     Completer: Any
     input_transformer_manager: Any
+    input_transformers_cleanup: list[Any]
     input_transformers_post: list[Any]
     ast_node_interactivity: str
 

@@ -72,6 +72,8 @@ class Pass:
 
 
 def _fuse(state: State) -> State:
+    if state.mode == "wrap":
+        wrap.check(state.pipelines)
     return changed(state, fused=fuse.fuse(state.pipelines, state.tables))
 
 

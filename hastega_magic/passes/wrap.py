@@ -13,16 +13,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import cast
 
+from hastega_magic.errors import WideConstant
 from hastega_magic.interval import INT64, TOP, Interval
-from hastega_magic.ir.expr import Expr, const, make, map_value, postorder
+from hastega_magic.ir.expr import Expr, const, flatten, make, map_value, postorder
 from hastega_magic.ir.loop import changed, everything, iteration, of_functions
-from hastega_magic.ir.pipeline import RUNNING_SINKS, Sink
+from hastega_magic.ir.pipeline import RUNNING_SINKS, Pipeline, Sink
 from hastega_magic.ops import OPS
 from hastega_magic.passes.infer import Leaves, exact_range
 from hastega_magic.types import BOOL, INT
 
 _SAME_OPERANDS = {"add": "wrapping_add", "sub": "wrapping_sub", "mul": "wrapping_mul", "pow": "wrapping_pow"}
+
+
+def check(pipelines: Sequence[Pipeline]) -> None:
+    """WideConstant where a stage gives a constant beyond 64 bits: behind others it might not be seen any more."""
+    for stage in (each for pipeline in pipelines for each in pipeline.stages):
+        for node in flatten(stage.fn.result) if stage.fn is not None else ():
+            if node.op == "const" and node.type is INT and cast(int, node.value) not in INT64:
+                raise WideConstant(f"the constant {node.value} does not fit in 64 bits")
 
 
 def signed(leaves: Leaves) -> Leaves:

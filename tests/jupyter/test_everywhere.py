@@ -212,3 +212,27 @@ def test_it_is_no_advice_for_functions_that_cannot_await(notebook, body):
     assert type(seen.error).__name__ == "SyntaxError"
     assert "'await' outside async function" in seen.text
     assert "%hastega on" not in seen.text
+
+
+@pytest.mark.parametrize(
+    ("cell", "out"),
+    [
+        ("if 1:\n    xs = range(3)\n  |> sum\nprint(xs)", "3\n"),
+        ("def f():\n    return range(3)\n   |> map(_ + 1)\n   |> sum\nprint(f())", "6\n"),
+        ("if 1:\n  if 1:\n        xs = range(3)\n      |> map(_ + 1)\n # so\n   |> sum\nprint(xs)", "6\n"),
+        ("xs = range(3)\n        |> map(_ + 1)\n    |> sum\nprint(xs)", "6\n"),
+        ("if 1:\n    xs = sorted([1,\n  2])\n  |> sum\nprint(xs)", "3\n"),
+    ],
+)
+def test_a_line_with_a_pipe_begins_anywhere(notebook, cell, out):
+    notebook.run("%hastega on")
+    assert notebook.run(cell).out == out
+    notebook.run("%hastega off")
+    assert isinstance(notebook.run(cell).error, SyntaxError)
+
+
+def test_other_lines_that_begin_anywhere_are_pythons_errors(notebook):
+    notebook.run("%hastega on")
+    seen = notebook.run("if 1:\n    xs = range(3)\n  y = 1\n  |> sum")
+    assert isinstance(seen.error, IndentationError)
+    assert "y = 1" in seen.text

@@ -128,3 +128,13 @@ def test_an_element_that_raises_is_not_asked_for(behind):
     text = f"large |> map(lambda x: 6 // (x * 4 + 4) + 1) |> cumsum |> {behind}"
     found = Session({"large": [1, 2**62 - 1]}, Options(int_mode="wrap", baseline=False)).run_cell(text).value
     assert np.all(found == 1)
+
+
+@pytest.mark.parametrize("fuse", [True, False])
+@pytest.mark.parametrize(
+    "stages", ["map(lambda x: k * 2) |> map(lambda x: x // 2)", "map(lambda x: k * 2) |> map(_ > 0)"]
+)
+def test_a_wide_constant_that_a_stage_hands_on_is_refused(stages, fuse):
+    options = Options(on="simd", int_mode="wrap", fuse=fuse, baseline=False)
+    with pytest.raises(Exception, match="the constant 9223372036854775808 does not fit in 64 bits"):
+        Session({"k": 2**62}, options).run_cell(f"range(3) |> {stages} |> to_list")
