@@ -86,7 +86,7 @@ def aligned(lines: list[str]) -> list[str]:
 
     It does so before anybody else sees the cell, and has no use for a line that ends blocks halfway.
     """
-    if lines and lines[0].startswith("%%") or not any(each.lstrip().startswith("|>") for each in lines):
+    if (lines and lines[0].startswith("%%")) or not any(each.lstrip().startswith("|>") for each in lines):
         return lines
     found = list(lines)
     for _ in lines:
