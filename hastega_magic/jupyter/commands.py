@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -27,6 +28,7 @@ from hastega_magic.syntax.stages import STAGES
 
 if TYPE_CHECKING:
     from hastega_magic.jupyter.magics import HastegaMagics
+    from hastega_magic.report.model import Report
 
 
 def run(line: str, magics: HastegaMagics) -> None:
@@ -91,10 +93,21 @@ def _report(rest: str, magics: HastegaMagics) -> None:
         return
     file = Path(target).expanduser()
     try:
-        file.write_text(report.to_page(), encoding="utf-8")
+        file.write_text(_as_file(report, file.suffix.lower()), encoding="utf-8")
     except OSError as error:
         raise UsageError(f"%hastega report: {file} cannot be written: {error.strerror}") from None
     _say(f"wrote {file}")
+
+
+def _as_file(report: Report, suffix: str) -> str:
+    """What is written into a file whose name ends so."""
+    match suffix:
+        case ".json":
+            return json.dumps(report.to_dict(), indent=1) + "\n"
+        case ".txt":
+            return report.to_text() + "\n"
+        case _:
+            return report.to_page()
 
 
 def _cache(rest: str, magics: HastegaMagics) -> None:
@@ -211,7 +224,9 @@ class Command(NamedTuple):
 COMMANDS: Mapping[str, Command] = {
     "help": Command(_help, "[STAGE]", "this; what a stage takes and does (as `xs |> STAGE?`)"),
     "report": Command(
-        _report, "[--save FILE]", "show the report of the last cell again, or write it as a web page"
+        _report,
+        "[--save FILE]",
+        "show the report of the last cell again, or write it as a web page (.json, .txt)",
     ),
     "cache": Command(_cache, "[clear]", "the loops that need no compiling again; forget them"),
     "devices": Command(_devices, "", "what can compute here"),

@@ -311,7 +311,9 @@ class Rewriter(Transformer):
             form = "with `_` for the element, or as `lambda x: ...`"
             if name in ("reduce", "scan"):
                 form = "as `lambda total, x: ...`"
+            swapped = len(args) == 2 and isinstance(args[1], ast.Lambda)
             complaint = f"{name} takes a function: write it {form}"
+            complaint = f"{name} takes its function first: `{name}(f, init)`" if swapped else complaint
             raise CellSyntaxError(complaint, self.text.text, self.text.span(function), self.filename)
         wrong = wrong_literal(name, call) if call else None
         if wrong is not None:

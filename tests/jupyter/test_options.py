@@ -1,5 +1,7 @@
 """Options and commands: their effect, and one line for what cannot be."""
 
+import json
+
 import pytest
 
 CELL = "y = range(100) |> map(lambda x: x * 3 + 1) |> sum\ny"
@@ -206,6 +208,15 @@ def test_help_lists_every_option(notebook):
         assert option in text
     assert "all[:DEVICE]" not in text, "it is opencl that takes a device"
     assert notebook.run("%hastega help").out == text
+
+
+def test_a_report_is_saved_as_the_name_says(notebook, tmp_path):
+    notebook.run("%%hastega --no-baseline\nrange(10) |> sum")
+    for name in ("x.json", "x.txt", "x.html", "x"):
+        notebook.run(f"%hastega report --save {tmp_path}/{name}")
+    assert json.loads((tmp_path / "x.json").read_text())["pipelines"][0]["loops"] == 1
+    assert "1 fused loop" in (tmp_path / "x.txt").read_text().splitlines()[0]
+    assert (tmp_path / "x").read_text() == (tmp_path / "x.html").read_text()
 
 
 def test_report_again_and_saved(notebook, tmp_path):

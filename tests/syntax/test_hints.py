@@ -147,6 +147,29 @@ def test_where_nothing_better_is_known_python_speaks_for_itself(text):
 
 
 @pytest.mark.parametrize(
+    ("text", "at", "words"),
+    [
+        ("xs |> map(_ + 1) sum", (1, 17), "did you forget `|>` before `sum`?"),
+        ("xs\n  |> map(_ + 1) sum", (2, 16), "did you forget `|>` before `sum`?"),
+        ("xs map(_ + 1) |> sum", (1, 3), "did you forget `|>` before `map`?"),
+        ("xs |> map(_ + 1) |  # so", (1, 17), "nothing stands after `|`, and a pipe is `|>`"),
+        ("xs |> map(_ + 1) total", (1, 17), "invalid syntax"),
+        ("xs sum", (1, 3), "invalid syntax"),
+        (
+            "xs |> reduce(0, lambda a, b: a + b)",
+            (1, 13),
+            "reduce takes its function first: `reduce(f, init)`",
+        ),
+        ("xs |> scan(0, lambda a, b: a + b)", (1, 11), "scan takes its function first: `scan(f, init)`"),
+    ],
+)
+def test_what_was_forgotten_or_swapped(text, at, words):
+    with pytest.raises(CellSyntaxError, match=re.escape(words)) as caught:
+        plan(text)
+    assert caught.value.span[:2] == at
+
+
+@pytest.mark.parametrize(
     ("text", "at"), [("xs |> map(3)", 10), ("xs |> filter('a')", 13), ("xs |> map([1])", 10)]
 )
 def test_a_stage_that_is_given_no_function(text, at):

@@ -157,12 +157,14 @@ def _explain(message: str, text: Text, span: Span, pipes: set[Place]) -> tuple[s
         begins = re.search(r"\b(?:f|rf|fr)(?=['\"])", line, re.IGNORECASE)
         if begins and (span.line, span.col) in pipes:
             return message, Span(span.line, begins.start(), span.line, begins.end() + 1)
-    from hastega_magic.syntax.reading.foreign import as_elsewhere
+    from hastega_magic.syntax.reading.foreign import as_elsewhere, forgotten
 
     if (found := as_elsewhere(line, span.col)) is not None:
         return found[0], Span(span.line, found[1], span.line, found[2])
     if (span.line, span.col) in pipes:
         return "invalid syntax: `|>` stands between a value and a stage", span._replace(end_col=span.col + 2)
+    if message.startswith("invalid syntax") and (found := forgotten(line, span.col)) is not None:
+        return found[0], Span(span.line, found[1], span.line, found[2])
     return message, span
 
 
