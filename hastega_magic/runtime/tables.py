@@ -27,13 +27,16 @@ class TableColumn:
     numpys: bool = False
 
 
+_DIMENSIONED = (np.ndarray, np.generic, memoryview)
+
+
 def described_table(data: object, name: str, wide: bool = False) -> TableColumn:
     """A captured array or list of numbers; NotCompilable if it is neither.
 
     Of arrays of several dimensions, and of lists of lists, the numbers stand one after the other. `wide`: ints of which
     no int64 holds some are objects, which no loop reads.
     """
-    if getattr(data, "ndim", 1) == 0:
+    if issubclass(type(data), _DIMENSIONED) and cast(AnyArray, data).ndim == 0:
         raise NotCompilable(f"`{name}` has no dimensions, and holds a single value")
     if isinstance(data, Items):
         return TableColumn(Table(name, data.storage, id(data)), data.scalar, data.array)

@@ -47,6 +47,7 @@ from hastega_magic.errors import HastegaError, NotCompilable, Reason
 from hastega_magic.frames import reraise_signal, taken_back
 from hastega_magic.records import dataclass
 from hastega_magic.runtime.signals import with_signals
+from hastega_magic.syntax.closures.attributes import is_disguised
 from hastega_magic.syntax.closures.numpy_read import numpy_read
 from hastega_magic.syntax.loops.build import BoundStage
 from hastega_magic.syntax.ordinary.parts import Ordinary
@@ -150,7 +151,7 @@ class OrdinaryCode(Repeated):
         for number in code.sources if code.nest is None else ():
             if why := not_tried(operands[number], code.depth):
                 return self._left(why)
-        if why := self._refused(callees):
+        if why := self._refused(callees, functions):
             return self._left(why)
         before = self.reason in (SOONER, STAYS) and code.nest is None and not code.depth
         why = self._profitability.as_before([operands[each] for each in code.sources]) if before else ""
@@ -181,13 +182,15 @@ class OrdinaryCode(Repeated):
             self._pauses.found_none()
         return found
 
-    def _refused(self, callees: tuple[object, ...]) -> str:
+    def _refused(self, callees: tuple[object, ...], functions: tuple[object, ...]) -> str:
         """Why nothing is tried whatever it is given; "" if it may be."""
         assert self.code is not None
         if self.options.on == "python":
             return _ASKED_FOR
         if any(callee is not expected for callee, expected in zip(callees, self.code.expected, strict=True)):
             return "a name that it calls is not Python's own function here"
+        if any(is_disguised(each) for number, each in enumerate(functions) if number not in self.code.made):
+            return "a function of it is an object that is asked what it is, which runs code of its own"
         if self._pauses.for_nan():
             return NAN
         return _RAISED_BEFORE if self._pauses.for_raising() else ""

@@ -41,7 +41,7 @@ def kind_of(value: Any) -> object:
 
 def of_scalars(value: Any) -> bool:
     """Whether it is a list of NumPy's scalars, which calculate otherwise than Python's numbers."""
-    return type(value) in (list, tuple) and bool(value) and isinstance(value[0], np.generic)
+    return type(value) in (list, tuple) and bool(value) and issubclass(type(value[0]), np.generic)
 
 
 def holds_scalars(value: Any) -> bool:

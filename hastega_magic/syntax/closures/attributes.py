@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from types import FunctionType, MemberDescriptorType, SimpleNamespace
+from types import FunctionType, MemberDescriptorType, ModuleType, SimpleNamespace
 from typing import Any, NamedTuple, cast
 
 from hastega_magic.records import dataclass
@@ -33,10 +33,36 @@ class Method:
 
 def has_plain(owner: Any) -> bool:
     """Whether attributes of the object may be read here."""
+    if is_disguised(owner):
+        return False
     if isinstance(owner, type):
         return type(owner) is type and is_made(owner)
     kind = cast("type[Any]", type(owner))
     return (is_made(kind) or kind is SimpleNamespace) and kind.__getattribute__ in _GENERIC
+
+
+_mro_of = type.__dict__["__mro__"].__get__
+_dict_of = type.__dict__["__dict__"].__get__
+_flags_of = type.__dict__["__flags__"].__get__
+"""Of classes whatever their own class has to say."""
+
+
+def is_disguised(value: object) -> bool:
+    """Whether asking what an object is runs code of the user's: `isinstance` looks for `__class__`.
+
+    So proxies pretend to be what they stand for, and modules that are loaded late are loaded.
+    """
+    kind = type(value)
+    if not _flags_of(kind) & _HEAP:
+        return False
+    made = (_dict_of(each) for each in _mro_of(kind) if _flags_of(each) & _HEAP)
+    return any("__getattribute__" in each or "__class__" in each for each in made)
+
+
+def of_module(module: ModuleType, name: str) -> Any:
+    """What a module holds by a name; ABSENT for what it would have to compute, or its class has."""
+    found = _of_class(type(module), name)
+    return module.__dict__.get(name, ABSENT) if found is ABSENT else ABSENT
 
 
 def is_made(kind: type[Any]) -> bool:

@@ -123,6 +123,9 @@ class Walk:
 
     def value(self, value: Any, code: CodeType | None) -> None:
         """Something that code reads."""
+        if attributes.is_disguised(value):
+            self._unclear()
+            return
         match value:
             case FunctionType():
                 self._function(value)
@@ -219,8 +222,8 @@ class Walk:
             return
         self._seen.add(key)
         for name in code.co_names:
-            if name in module.__dict__:
-                value = module.__dict__[name]
+            value = attributes.of_module(module, name)
+            if value is not attributes.ABSENT:
                 self._variable(Name(module.__dict__, name, value), code)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from hastega_magic.ir.items import Items
 from hastega_magic.ir.rows import taken_apart
-from hastega_magic.syntax.closures.attributes import has_plain
+from hastega_magic.syntax.closures.attributes import has_plain, is_disguised
 from hastega_magic.syntax.closures.free_variables import SMALL, Unclear, Walk
 
 _PACKAGE = __name__.partition(".")[0]
@@ -42,6 +42,8 @@ class _Reading(Walk):
 
     def value(self, value: Any, code: CodeType | None) -> None:
         """Something that code reads."""
+        if is_disguised(value):
+            return
         apart = taken_apart(value)
         value = value if apart is None else apart[0]
         if _is_own(value):

@@ -11,6 +11,7 @@ from typing import cast
 
 import numpy as np
 
+from hastega_magic.syntax.closures.attributes import is_disguised
 from hastega_magic.syntax.closures.given import defaults_of, is_method
 from hastega_magic.syntax.loops.loop import BoundStage
 from hastega_magic.syntax.values.graph import NUMPY_NUMBER
@@ -25,6 +26,8 @@ def rounds(stage: BoundStage) -> bool:
 def _rounds(given: object, seen: set[int]) -> bool:
     if any(given is each for each in (round, np.round, operator.invert)):
         return True
+    if is_disguised(given):
+        return False
     if isinstance(given, functools.partial):
         return _rounds(cast("functools.partial[object]", given).func, seen)
     if is_method(given):
@@ -68,7 +71,7 @@ def _holds_numpys(values: Iterable[object]) -> bool:
     return any(
         _holds_numpys(cast("tuple[object, ...]", each))
         if type(each) is tuple
-        else isinstance(each, NUMPY_NUMBER)
+        else issubclass(type(each), NUMPY_NUMBER)
         for each in values
     )
 

@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 def attribute_of(frame: Frame, value: Symbolic, attribute: str, node: ast.expr) -> Symbolic:
     """What `value.attribute` is."""
     if isinstance(value, Known) and isinstance(value.value, ModuleType):
-        name, held = f"{value.name}.{attribute}", value.value.__dict__
-        if attribute in held:
-            return frame.graph.captured(("global", id(held), attribute), held[attribute], name)
-        try:
-            return known(getattr(value.value, attribute), name)
-        except AttributeError:
-            raise NotCompilable(f"`{name}` does not exist") from None
+        name, module = f"{value.name}.{attribute}", value.value
+        held = attributes.of_module(module, attribute)
+        if held is attributes.ABSENT:  # another value, perhaps, each time that it is asked for
+            raise NotCompilable(
+                f"`{name}` is nothing that the module holds: it does not exist, or is computed"
+            )
+        return frame.graph.captured(("global", id(module.__dict__), attribute), held, name)
     if attribute in ("real", "imag") and isinstance(value, (Expr, Complex)):
         return complex_numbers.attribute(frame.graph, value, attribute)
     if attribute in ATTRIBUTES and isinstance(value, Known):

@@ -107,9 +107,18 @@ def _first_line(node: Function) -> int:
     return min([node.lineno, *(decorator.lineno for decorator in decorators)])
 
 
+_HEAP = 1 << 9
+"""The flag of classes that are no part of the interpreter."""
+
+
 def name_of(function: object) -> str:
     """What to call a function in a sentence."""
-    name = getattr(function, "__name__", None) or type(function).__name__
+    kind = type(function)
+    # Objects of the user's classes may do as they like when they are asked.
+    asked = (vars(each) for each in kind.__mro__ if each.__flags__ & _HEAP)
+    answers = any("__getattr__" in each or "__getattribute__" in each for each in asked)
+    own = None if answers else getattr(function, "__name__", None)
+    name = own or kind.__name__
     return "lambda" if name == "<lambda>" else str(name)
 
 
