@@ -85,7 +85,7 @@ class Calls:
         trace.add("cell", source=self.source, options=self.options.to_dict())
         if self.why:
             trace.add("warning", text=self.why)
-        elif not self.called:
+        elif not self.called and not any(each.runs for each in self.pipelines.values()):
             trace.add("warning", text="The function has not been called yet.")
         for each in self.pipelines.values():
             if each.runs:

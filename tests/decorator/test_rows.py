@@ -250,3 +250,10 @@ def test_a_list_that_grows_meanwhile_is_pythons() -> None:
         return [rows.append([x]) or x if len(rows) < 403 else x for row in rows for x in row]
 
     assert hastega(growing)(rows) == growing([[1, 2, 3] for _ in range(400)])
+
+
+def test_rows_taken_apart_in_several_clauses_stay_pythons() -> None:
+    def crossed(rows: Any) -> Any:
+        return [a * c for a, b, c in rows for _ in range(2) if b % 2]
+
+    assert hastega(crossed)(TRIPLES) == crossed(TRIPLES)

@@ -70,7 +70,7 @@ def two(draw, names):
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(comprehensions())
 def test_any_comprehension(same, monkeypatch, text):
-    monkeypatch.setattr(ordinary, "_FEW_PLACES", 1)
+    monkeypatch.setattr(ordinary, "FEW_PLACES", 1)
     expected = outcome(lambda: evaluated(SMALL, text))
     found = outcome(lambda: by_a_session(text))
     if text.startswith("sum") and isinstance(expected, float):

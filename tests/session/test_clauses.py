@@ -118,7 +118,7 @@ def by_python(text):
 
 @pytest.fixture(autouse=True)
 def _few(monkeypatch):
-    monkeypatch.setattr(ordinary, "_FEW_PLACES", 100)
+    monkeypatch.setattr(ordinary, "FEW_PLACES", 100)
 
 
 @pytest.mark.parametrize("text", COMPILED)

@@ -17,6 +17,7 @@ import numpy as np
 from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.choice.auto import sooner_again
 from hastega_magic.compiler.driver import Driver, StrictError
+from hastega_magic.compiler.fastpath.few_lately import FewLately
 from hastega_magic.compiler.fastpath.fielded import prepared
 from hastega_magic.compiler.fastpath.given_objects import NAN, HoldsNan, exact, may_give_them
 from hastega_magic.compiler.fastpath.guards import Display, DoesNotFit
@@ -50,14 +51,11 @@ from hastega_magic.runtime.signals import with_signals
 from hastega_magic.syntax.closures.attributes import is_disguised
 from hastega_magic.syntax.closures.numpy_read import numpy_read
 from hastega_magic.syntax.loops.build import BoundStage
-from hastega_magic.syntax.ordinary.parts import Ordinary
+from hastega_magic.syntax.ordinary.parts import FEW_PLACES, Ordinary
 from hastega_magic.syntax.reading.functions import adopt
 from hastega_magic.syntax.reading.text import Text
 from hastega_magic.syntax.site import StageSite
 from hastega_magic.trace import Trace
-
-_FEW_PLACES = 2048
-"""The same of several `for` clauses, whose sources are laid out first."""
 
 _NOTHING = object()
 _OFTEN = 8
@@ -84,6 +82,7 @@ class OrdinaryCode(Repeated):
     _all: int = 0
     _pauses: Pauses = field(default_factory=Pauses)
     _nest: PlacesOf | None = None
+    _few: FewLately = field(default_factory=FewLately)
     _profitability: Profitability = field(default_factory=Profitability)
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -96,8 +95,9 @@ class OrdinaryCode(Repeated):
         If not, it counts as a run of Python's.
         """
         assert self.code is not None
+        nest = self.code.nest is not None
         for number in self.code.asked:
-            if why := not_tried(given[number], self.code.depth):
+            if why := self._few.again(given[number]) if nest else not_tried(given[number], self.code.depth):
                 self.runs += 1
                 self.idle = 0
                 self._all += 1
@@ -207,7 +207,7 @@ class OrdinaryCode(Repeated):
             look_at(source)
             arrays.append(type(source) is np.ndarray)
 
-        with self._nest.found(functions, operands, _FEW_PLACES, look) as places:
+        with self._few.told(operands[0]), self._nest.found(functions, operands, FEW_PLACES, look) as places:
             look_at_errors(arrays)
             whole = range(places.count)
             given = Iterated(tuple(arrays), frozenset(), places.count, whole, places)

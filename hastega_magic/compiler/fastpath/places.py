@@ -30,6 +30,10 @@ _MOST = 1 << 48
 """Places that a loop counts."""
 
 
+class FewPlaces(NotExact):
+    """There are fewer of them than a compiled call is worth."""
+
+
 @dataclass(frozen=True)
 class Places:
     """How many there are, how many of them about name elements, the function of a place, and its tree."""
@@ -68,14 +72,14 @@ class PlacesOf:
         `usable` raises NotExact for what only Python can go through.
         """
         if are_fewer(self.nest, functions, operands, few):
-            raise NotExact(_too_few(few))
+            raise FewPlaces(_too_few(few))
         clauses, lengths = gone_through(self.nest, functions, operands, usable)
         count, elements = 1, 1.0
         for each in clauses:
             count *= each.count
             elements *= each.count * each.filled
         if elements < few:
-            raise NotExact(_too_few(few))
+            raise FewPlaces(_too_few(few))
         if count > _MOST:
             raise NotExact("there are more elements than a loop counts")
         kept = self._lock.acquire(blocking=False)  # else another thread uses the memory
@@ -200,4 +204,4 @@ def _arguments(names: Sequence[str]) -> ast.arguments:
     return ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
 
 
-__all__ = ["Places", "PlacesOf"]
+__all__ = ["FewPlaces", "Places", "PlacesOf"]

@@ -24,7 +24,7 @@ from dataclasses import field
 from typing import cast
 
 from hastega_magic.records import dataclass
-from hastega_magic.syntax.ordinary.parts import Clause, Column, Given, Nest, Parts
+from hastega_magic.syntax.ordinary.parts import Clause, Column, Given, Nest, Parts, written_places
 from hastega_magic.syntax.ordinary.rewriting import (
     NoPipeline,
     Shape,
@@ -158,6 +158,7 @@ def nested(
         clauses.append(_clause(generator.iter, shape, known, parts, looked))
     names = [*own, *(_length(name) for name in looked.lengths)]
     parts.nest = _nest(clauses, looked, parts, _places(generators, parts))
+    parts.written = written_places([each.iter for each in generators])
     waiting = set(own)
     for generator, clause in zip(generators, clauses, strict=True):
         waiting.difference_update(clause.names)

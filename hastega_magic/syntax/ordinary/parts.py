@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import math
+import operator
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import field
 from typing import Any, cast
@@ -18,6 +20,9 @@ from hastega_magic.syntax.site import Site
 
 FEW = 256
 """Over fewer elements Python is faster than a call of compiled code."""
+
+FEW_PLACES = 2048
+"""The same of several `for` clauses, whose sources are laid out first."""
 
 IS_FEW = f"there are fewer than {FEW} elements: Python is faster"
 
@@ -144,6 +149,8 @@ class Parts:
     """Its value is one of the elements, and the pipeline's the number of that."""
     strict: bool = False
     """Its sources are to have as many elements each, or Python raises."""
+    written: int | None = None
+    """How many places several clauses have, where that is written down."""
     depth: int = 0
     """By so many `for` more than one it goes through the numbers of rows."""
     apart: bool = False
@@ -177,11 +184,12 @@ class Parts:
 
     def is_few(self) -> bool:
         """Whether it can be seen that it goes through few elements: they, or how many, are written down."""
-        return (
-            self.nest is None
-            and not self.depth
-            and any(_is_short(self.operands[number]) for number in self.sources)
-        )
+        if self.depth:
+            return False
+        if self.nest is not None:
+            return self.written is not None and self.written < FEW_PLACES
+        known = [_count(self.operands[number]) for number in self.sources]
+        return any(each is not None and each < FEW for each in known)
 
     def behind(self, node: ast.expr) -> tuple[int, ast.expr]:
         """The same of what Python evaluates when an iterator has been made; NoPipeline if it may be noticed when."""
@@ -216,27 +224,30 @@ class Parts:
         self.places.append((f"{stage}({shown})" if shown else stage, span))
 
 
-def _is_short(source: ast.expr) -> bool:
+def written_places(clauses: Sequence[ast.expr]) -> int | None:
+    """How many places clauses over these have, where all of them are written down."""
+    counts = [_count(each) for each in clauses]
+    return None if None in counts else math.prod(each for each in counts if each is not None)
+
+
+def _count(source: ast.expr) -> int | None:
+    """How many elements there are, where that is written down."""
     match source:
         case ast.Tuple(elts=items) | ast.List(elts=items):
-            return len(items) < FEW and not any(isinstance(each, ast.Starred) for each in items)
+            return None if any(isinstance(each, ast.Starred) for each in items) else len(items)
         case ast.Call(func=ast.Name(id="range"), args=[*bounds], keywords=[]):
-            given = [each.value for each in bounds if isinstance(each, ast.Constant)]
-            return len(given) == len(bounds) and _is_short_range(given)
+            try:
+                return len(range(*(operator.index(ast.literal_eval(each)) for each in bounds)))
+            except (TypeError, ValueError, OverflowError):
+                return None
         case _:
-            return False
-
-
-def _is_short_range(bounds: Sequence[object]) -> bool:
-    try:
-        return not range(*cast("Sequence[int]", bounds))[FEW - 1 :]
-    except (TypeError, ValueError):
-        return False
+            return None
 
 
 __all__ = [
     "CALLEES",
     "FEW",
+    "FEW_PLACES",
     "FUNCTIONS",
     "IS_FEW",
     "OPERANDS",
@@ -247,4 +258,5 @@ __all__ = [
     "Ordinary",
     "Parts",
     "Step",
+    "written_places",
 ]

@@ -91,7 +91,7 @@ def recognised(
     if parts.as_they_are:
         many = ast.Call(ast.Name(BOXED, ast.Load()), [copied(source)], [])
         made = ast.IfExp(many, tried, copied(node))
-    elif parts.nest is None:
+    else:
         own = [each for number, each in enumerate(parts.functions) if number not in parts.made]
         made, asked = beside(tried, code, own, parts.sources, parts.in_class)
     found = Ordinary(
