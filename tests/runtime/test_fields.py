@@ -96,7 +96,7 @@ def test_a_field_is_a_sequence():
 
 
 def test_fields_are_read_without_native_code(monkeypatch):
-    monkeypatch.setattr(fields, "_reader", lambda type_, values: None)
+    monkeypatch.setattr(fields, "_reader", lambda type_, values, row: None)
     rows = [(number, number / 2) for number in range(LONG)]
     first, second = fields.columns(rows)
     assert described(first, "xs").array(0, LONG).tolist() == list(range(LONG))
