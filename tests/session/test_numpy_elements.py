@@ -167,7 +167,7 @@ PYTHONS = [
     ("sum(a)", INT64S + 2**60, "otherwise than Python"),
     ("sum(a)", FLOATS.astype(np.float32), "rounds at every step"),
     ("math.prod(a)", INT64S % 2 * 2 + 1, "left to NumPy"),
-    ("max(a.sum() for a in a)", np.ones((N, 2)), "ndarray"),
+    ("max(a.sum() for a in a)", np.ones((N, 2)), "an element is read"),
     ("sum(a)", INT64S[:200], "no pipeline"),
     ("any(a)", INT64S, "no pipeline"),
     ("sum(a)", INT64S.tolist(), "no pipeline"),

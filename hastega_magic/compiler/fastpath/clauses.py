@@ -42,10 +42,10 @@ class ClauseRange:
     """The share of the places that exist, where the length of the range differs from turn to turn outside."""
 
 
-def are_fewer(nest: Nest, functions: Sequence[Any], operands: Sequence[Any], few: int) -> bool:
-    """Whether it can be seen with next to no effort that there are fewer elements."""
+def count_at_once(nest: Nest, functions: Sequence[Any], operands: Sequence[Any]) -> int | None:
+    """How many places there are, where that can be seen with next to no effort."""
     if any(len(clause.columns) != 1 for clause in nest.clauses) or _not_own(nest, functions):
-        return False
+        return None
     count = 1
     for clause in nest.clauses:
         given = clause.columns[0].given
@@ -53,9 +53,9 @@ def are_fewer(nest: Nest, functions: Sequence[Any], operands: Sequence[Any], few
         kind, number = given
         source = operands[number] if kind == "operand" else functions[number]()
         if type(source) not in _SEQUENCES:
-            return False
+            return None
         count *= len(source)
-    return count < few
+    return count
 
 
 def gone_through(
@@ -181,4 +181,4 @@ def _ranges(function: Callable[..., Any], read: Sequence[Sequence[int]]) -> list
     return found
 
 
-__all__ = ["ClauseRange", "are_fewer", "gone_through"]
+__all__ = ["ClauseRange", "count_at_once", "gone_through"]

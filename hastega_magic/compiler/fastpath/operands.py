@@ -10,8 +10,10 @@ from typing import Any, cast
 import numpy as np
 
 from hastega_magic.compiler.fastpath.boxed import is_array
+from hastega_magic.compiler.fastpath.clauses import count_at_once
 from hastega_magic.compiler.fastpath.objects import NotExact
 from hastega_magic.compiler.fastpath.places import Places
+from hastega_magic.compiler.fastpath.profitability import Profitability
 from hastega_magic.compiler.fastpath.row_by_row import are_few, flattened, many
 from hastega_magic.compiler.sources.kinds import of_scalars
 from hastega_magic.compiler.sources.places import is_table
@@ -80,6 +82,16 @@ def iterated(operands: tuple[object, ...], code: Ordinary) -> tuple[tuple[object
     return operands, Iterated(arrays, of_numpy, length, operands[code.sources[0]])
 
 
+def as_before(
+    profitability: Profitability, code: Ordinary, functions: Sequence[object], operands: Sequence[object]
+) -> str:
+    """Why Python, which computed the last run, is to compute this one too; "" where that is not known yet."""
+    if code.nest is None:
+        return "" if code.depth else profitability.as_before([operands[each] for each in code.sources])
+    count = count_at_once(code.nest, functions, operands)
+    return "" if count is None else profitability.by_python(count)
+
+
 def look_at(operand: object, apart: bool = False) -> None:
     """NotExact for what only Python can iterate over. `apart`: as in `Ordinary`."""
     if apart and type(operand) is np.ndarray and is_table(cast("np.ndarray[Any, Any]", operand)):
@@ -145,4 +157,4 @@ def _started(start: Any, total: Any) -> Any:
     raise NotExact("the sum begins with a number of another type than its elements")
 
 
-__all__ = ["Iterated", "completed", "iterated", "look_at", "look_at_errors", "not_tried"]
+__all__ = ["Iterated", "as_before", "completed", "iterated", "look_at", "look_at_errors", "not_tried"]

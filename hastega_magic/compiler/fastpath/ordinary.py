@@ -24,6 +24,7 @@ from hastega_magic.compiler.fastpath.guards import Display, DoesNotFit
 from hastega_magic.compiler.fastpath.objects import NotExact, holds_nan, holds_nan_keys, objects
 from hastega_magic.compiler.fastpath.operands import (
     Iterated,
+    as_before,
     completed,
     iterated,
     look_at,
@@ -153,8 +154,8 @@ class OrdinaryCode(Repeated):
                 return self._left(why)
         if why := self._refused(callees, functions):
             return self._left(why)
-        before = self.reason in (SOONER, STAYS) and code.nest is None and not code.depth
-        why = self._profitability.as_before([operands[each] for each in code.sources]) if before else ""
+        before = self.reason in (SOONER, STAYS)
+        why = as_before(self._profitability, code, functions, operands) if before else ""
         if why := why or ("" if self._forms else self._pauses.for_failures()):
             return self._left(why)
         try:
@@ -311,9 +312,9 @@ class OrdinaryCode(Repeated):
         seconds = time.perf_counter() - began
         gives = may_give_them(outcome.execution.fused, all(given.arrays))
         ready = prepared(bound, outcome, self.options, self.filename, gives)
-        self._profitability.expect(
-            outcome.execution.choice, given.length, _same_bits(outcome), by_python_at_most(ready)
-        )
+        nested, same = self.code.nest is not None, _same_bits(outcome)
+        most = by_python_at_most(ready)
+        self._profitability.expect(outcome.execution.choice, given.length, same, most, nested)
         if sooner_again(outcome.execution.choice):  # which has no choice to make of its own again
             self.options = replace(self.options, on="parallel")
         self.keep(Form(remember(outcome, trace), ready, seconds, known, given.arrays))

@@ -16,7 +16,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from hastega_magic.compiler.fastpath.clauses import ClauseRange, are_fewer, gone_through
+from hastega_magic.compiler.fastpath.clauses import ClauseRange, count_at_once, gone_through
 from hastega_magic.compiler.fastpath.objects import NotExact
 from hastega_magic.errors import BeyondInt64, NotCompilable
 from hastega_magic.interval import INT64
@@ -71,7 +71,8 @@ class PlacesOf:
 
         `usable` raises NotExact for what only Python can go through.
         """
-        if are_fewer(self.nest, functions, operands, few):
+        known = count_at_once(self.nest, functions, operands)
+        if known is not None and known < few:
             raise FewPlaces(_too_few(few))
         clauses, lengths = gone_through(self.nest, functions, operands, usable)
         count, elements = 1, 1.0

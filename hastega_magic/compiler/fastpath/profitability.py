@@ -23,6 +23,9 @@ _LEAST = 10e-9
 _DEARER = 4.0
 """Python is not tried where it is predicted to take so many times as long."""
 
+_NESTED = 8.0
+"""By so much predictions for the stages of several `for` exceed what the code itself takes."""
+
 _SHORT = 1e-3
 """Python is tried in place of a loop of so many seconds where nothing is predicted, as turns of loops are not."""
 
@@ -65,17 +68,25 @@ class Profitability:
     _length: int = 0
     _by_python: bool = False
 
-    def expect(self, choice: Choice | None, length: int, same_bits: bool, most: float = math.inf) -> None:
+    def expect(
+        self,
+        choice: Choice | None,
+        length: int,
+        same_bits: bool,
+        most: float = math.inf,
+        nested: bool = False,
+    ) -> None:
         """What was predicted. Where a loop's last bits are others, Python is tried no more: results are to stay.
 
-        `most`: the seconds for an element that Python takes at most where nothing is predicted.
+        `most`: the seconds for an element that Python takes at most where nothing is predicted. `nested`: it is code of
+        several `for`, which Python runs without the stages that stand for them.
         """
         python = choice.costs.python if choice is not None else None
         self.predicted = most if self.alike and same_bits else math.inf
         self.alike = self.alike and same_bits
         self.unknown = self.alike and choice is not None and python is None
         if self.alike and choice is not None and python is not None and length:
-            self.predicted = python.seconds(choice.case) / length
+            self.predicted = python.seconds(choice.case) / length / (_NESTED if nested else 1.0)
 
     def by_python(self, length: int) -> str:
         """Why Python is to compute so many elements; "" if it is not."""
