@@ -226,6 +226,7 @@ class Driver:
             reraise_signal(error)
             if not isinstance(error, NotCompilable) and (not left or self.options.strict):
                 self.broken = Outcome.broken(run, loop, workspace, self.trace.group)
+                self.tell_of(workspace.raised, loop)
                 raise
             failed = error
         try:
@@ -338,6 +339,12 @@ class Driver:
         if not self.options.quiet:
             describe.describe_loop(execution, texts, count, self.options, self.trace)
             self.trace.add("lanes", **lane_view(execution, above=int(count > 1)))
+
+    def tell_of(self, raised: Execution | None, loop: Loop) -> None:
+        """What the report shows of a loop that ran up to an element which raised."""
+        if raised is not None and not self.silent and not self.options.quiet:
+            texts = [LoopTexts.of(raised, [loop], self.options, self.trace)]
+            describe.describe_loop(raised, texts, 1, self.options, self.trace)
 
     def warn(self, execution: Execution, bound: Bound) -> None:
         """Show the warnings of a run."""

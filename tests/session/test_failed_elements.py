@@ -52,3 +52,26 @@ def test_what_has_failed_makes_no_turns(body, source, on):
         assert str(caught.value) == str(raised)
     (pipeline,) = session.last.report.to_dict()["pipelines"]
     assert pipeline["barriers"] == []
+
+
+@pytest.mark.parametrize("on", ["simd", "parallel", "opencl"])
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "range(20000) |> map(lambda x: 1 // (x - 5)) |> sum",
+        "xs = range(20000) |> map(lambda x: 1 // (x - 5))\nxs |> sum",
+        "t = 0\n[1, 2, 0] |> map(lambda x: 1 // x)",
+    ],
+)
+def test_the_report_has_the_code_of_the_loop_that_met_it(cell, on):
+    session = Session({}, Options(on=on, baseline=False))
+    with pytest.raises(ZeroDivisionError):
+        session.run_cell(cell)
+    report = session.last.report
+    (pipeline,) = (each for each in report.to_dict()["pipelines"] if each["loops"])
+    code = pipeline["code"]
+    assert not [each for each in ("pipeline", "fused", "passes", "llvm") if not code[each]]
+    assert pipeline["vector"]["lanes"] > 0
+    assert pipeline["links"]
+    assert "✗ raised ZeroDivisionError" in report.to_text()
+    assert "ZeroDivisionError" in report.to_html()

@@ -152,9 +152,10 @@ def _assign(pairs: Iterable[tuple[Name | Cell, Any]]) -> None:
 
 def _look(value: Any, variables: list[Name | Cell], objects: set[int], seen: set[int]) -> None:
     """Something that a stage is given, or that a function reads."""
-    if isinstance(value, (*_FIXED, ModuleType, BuiltinFunctionType)):
+    kind = cast("type[object]", type(value))  # objects of the user's are not asked what they are
+    if issubclass(kind, (*_FIXED, ModuleType, BuiltinFunctionType)):
         return
-    if isinstance(value, tuple):
+    if issubclass(kind, tuple):
         for part in cast("tuple[Any, ...]", value):
             _look(part, variables, objects, seen)
         return
@@ -163,7 +164,7 @@ def _look(value: Any, variables: list[Name | Cell], objects: set[int], seen: set
     seen.add(id(value))
     parts = _parts(value)
     if parts is None:
-        if isinstance(value, type) and is_library(value):
+        if issubclass(kind, type) and is_library(value):
             return
         objects.update(map(id, (value, *users_classes(value))))
         for held in (*fields(value), *methods(value), *viewed(value)):
@@ -173,18 +174,19 @@ def _look(value: Any, variables: list[Name | Cell], objects: set[int], seen: set
         held = part
         if isinstance(part, (Name, Cell)):
             held = part.value
-            if not isinstance(held, (ModuleType, BuiltinFunctionType)):
+            if not issubclass(type(held), (ModuleType, BuiltinFunctionType)):
                 variables.append(part)
         _look(held, variables, objects, seen)
 
 
 def _parts(value: Any) -> Iterator[Any] | None:
     """What a function is made of, variables among it; None for anything else."""
-    if isinstance(value, FunctionType):
+    kind = cast("type[object]", type(value))
+    if kind is FunctionType:
         return _around(value)
-    if isinstance(value, (functools.partial, MethodType)):
+    if issubclass(kind, (functools.partial, MethodType)):
         return iter(parts_of(cast("functools.partial[Any] | MethodType", value)))
-    return iter((value.function,)) if isinstance(value, Noted) else None
+    return iter((value.function,)) if kind is Noted else None
 
 
 def _around(function: FunctionType) -> Iterator[Any]:

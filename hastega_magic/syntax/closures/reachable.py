@@ -97,7 +97,7 @@ def viewed(value: object) -> tuple[object, ...]:
     if issubclass(type(value), np.ndarray):
         base = _BASE(value)
         return () if base is None else (base,)
-    if isinstance(value, memoryview):
+    if issubclass(type(value), memoryview):
         try:
             return (value.obj,)
         except ValueError:  # a released one
