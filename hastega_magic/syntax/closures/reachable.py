@@ -99,7 +99,7 @@ def viewed(value: object) -> tuple[object, ...]:
         return () if base is None else (base,)
     if issubclass(type(value), memoryview):
         try:
-            return (value.obj,)
+            return (cast("memoryview", value).obj,)
         except ValueError:  # a released one
             return ()
     return tuple(gc.get_referents(value)) if issubclass(type(value), _VIEWS) else ()
