@@ -42,6 +42,31 @@ def summed(xs: Sequence[int]) -> int:
     return sum(x * x for x in xs if x % 3)
 
 
+def numbers_of_rows(rows: Sequence[Sequence[int]]) -> int:
+    """One number of all numbers in rows."""
+    return sum(x * x for row in rows for x in row if x % 3)
+
+
+def products(rows: Sequence[Sequence[int]]) -> list[int]:
+    """A number of each row: its product with the first one."""
+    first = rows[0]
+    return [sum(x * y for x, y in zip(row, first)) for row in rows]  # noqa: B905  as most people write it
+
+
+_WIDTH = 1000
+"""Numbers in a row."""
+
+
+def _in_rows(function: Callable[..., Any]) -> Callable[[int], dict[str, object]]:
+    """`xs`: rows of ints below a thousand in no order, `n` numbers in all; the rest is as of one list."""
+
+    def inputs(n: int) -> dict[str, object]:
+        rows = np.random.default_rng(_SEED).integers(0, 1_000, (max(1, n // _WIDTH), min(n, _WIDTH)))
+        return {"xs": rows.tolist(), "compiled": hastega(function), "plain": function}
+
+    return inputs
+
+
 def _given(function: Callable[..., Any], array: bool = False) -> Callable[[int], dict[str, object]]:
     """`xs`: ints below a million in no order; `compiled`: the function, decorated; `plain`: as it is."""
 
@@ -56,12 +81,17 @@ _PROGRAMS = {"python": "def run(xs, plain):\n    return plain(xs)\n"}
 
 
 def _workload(
-    name: str, doc: str, function: Callable[..., Any], array: bool = False, numpy: str = ""
+    name: str,
+    doc: str,
+    function: Callable[..., Any],
+    array: bool = False,
+    numpy: str = "",
+    rows: bool = False,
 ) -> Workload:
     programs = _PROGRAMS | ({"numpy": numpy} if numpy else {})
     return Workload(
         name=f"ordinary-{name}", group="ordinary", doc=doc, cell=lambda n: "ys = compiled(xs)\n", result="ys",
-        n=1_000_000, inputs=_given(function, array), programs=programs,
+        n=1_000_000, inputs=_in_rows(function) if rows else _given(function, array), programs=programs,
     )  # fmt: skip
 
 
@@ -104,6 +134,12 @@ ORDINARY = (
     _workload(
         "array-sum", "sum(x * x for x in xs if x % 3) over an int64 array", summed, array=True,
         numpy="def run(xs):\n    return (xs[xs % 3 != 0] ** 2).sum()\n",
+    ),
+    _workload(
+        "flat", "sum(x * x for row in rows for x in row if x % 3) over lists of 1000", numbers_of_rows, rows=True,
+    ),
+    _workload(
+        "rows", "[sum(x * y for x, y in zip(row, first)) for row in rows] over lists of 1000", products, rows=True,
     ),
     Workload(
         name="ordinary-loop", group="ordinary", doc="gradient descent over 20 rows, n steps of two pipelines each",

@@ -47,7 +47,7 @@ from hastega_magic.syntax.closures.contained import Where
 from hastega_magic.syntax.loops.build import BoundStage
 from hastega_magic.syntax.stages import no_stage
 from hastega_magic.syntax.values.values import ALL_PYTHONS
-from hastega_magic.trace import Trace
+from hastega_magic.trace import Trace, is_ours
 
 if TYPE_CHECKING:
     from hastega_magic.compiler.python.uncompiled import UncompiledStages
@@ -226,7 +226,7 @@ class Driver:
             reraise_signal(error)
             if not isinstance(error, NotCompilable) and (not left or self.options.strict):
                 self.broken = Outcome.broken(run, loop, workspace, self.trace.group)
-                self.tell_of(workspace.raised, loop)
+                self.tell_of(error, workspace.raised, loop)
                 raise
             failed = error
         try:
@@ -340,9 +340,9 @@ class Driver:
             describe.describe_loop(execution, texts, count, self.options, self.trace)
             self.trace.add("lanes", **lane_view(execution, above=int(count > 1)))
 
-    def tell_of(self, raised: Execution | None, loop: Loop) -> None:
+    def tell_of(self, error: Exception, raised: Execution | None, loop: Loop) -> None:
         """What the report shows of a loop that ran up to an element which raised."""
-        if raised is not None and not self.silent and not self.options.quiet:
+        if raised is not None and not self.silent and not self.options.quiet and not is_ours(error):
             texts = [LoopTexts.of(raised, [loop], self.options, self.trace)]
             describe.describe_loop(raised, texts, 1, self.options, self.trace)
 

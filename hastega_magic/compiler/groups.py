@@ -107,7 +107,7 @@ def run_group(driver: Driver, group: Group) -> Iterator[Outcome]:
     except Exception as error:  # of one, as `min` of no elements: those before it have their effect
         reraise_signal(error)
         if len(group.loops) == 1 and not isinstance(error, (Separately, BeyondInt64, NotCompilable)):
-            driver.tell_of(group.workspace.raised, group.loops[0])
+            driver.tell_of(error, group.workspace.raised, group.loops[0])
             raise
         elements = driver.options.int_mode == "checked" and isinstance(error, WideConstant)
         alone = len(group.loops) == 1 and isinstance(error, BeyondInt64) and not elements

@@ -297,7 +297,7 @@ def test_last_report_is_that_of_the_last_cell(notebook):
     assert notebook.ns["name"] == "a"
     notebook("b = range(10) |> map(lambda x: 1 // x) |> sum")
     notebook.run("text = last_report().to_text()")
-    assert notebook.ns["text"].startswith("b   ✗ raised ZeroDivisionError · 1 fused loop · 1 thread · ")
+    assert notebook.ns["text"].startswith("b   ✗ raised ZeroDivisionError · 1 fused loop · ")
 
 
 def test_imports_from_the_future_hold_for_their_cell_and_for_those_after_it(notebook):

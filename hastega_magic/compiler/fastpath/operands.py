@@ -62,6 +62,7 @@ def not_tried(operand: Any, depth: int = 0) -> str:
 
 def iterated(operands: tuple[object, ...], code: Ordinary) -> tuple[tuple[object, ...], Iterated]:
     """The operands in the order in which they are iterated over, and what they are; NotExact where Python has to."""
+    of_rows = code.depth and type(operands[0]) is not np.ndarray
     if code.depth:
         operands = (flattened(operands[0], code.depth), *operands[1:])
     sources: list[Any] = [operands[number] for number in code.sources]
@@ -72,7 +73,7 @@ def iterated(operands: tuple[object, ...], code: Ordinary) -> tuple[tuple[object
         raise NotExact(IS_FEW)
     if code.strict and any(len(each) > length for each in sources):
         raise NotExact("`zip` is strict, and one of what it goes through is longer")
-    arrays = tuple(type(operand) is np.ndarray for operand in sources)
+    arrays = tuple(type(operand) is np.ndarray and not of_rows for operand in sources)
     look_at_errors(arrays)
     if code.backwards:
         operands = tuple(_turned(each) if n in code.backwards else each for n, each in enumerate(operands))

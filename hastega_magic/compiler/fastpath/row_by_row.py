@@ -1,13 +1,12 @@
 """The numbers of rows, one row after the other, as one source: of `for row in rows for x in row`.
 
-    [[1, 2], [], [3]]        array('q', [1, 2, 3])
+    [[1, 2], [], [3]]        1 2 3
 
 Lists of numbers of one type are read by native code; what else lists and tuples hold is put into one list.
 """
 
 from __future__ import annotations
 
-import array
 import itertools
 from collections.abc import Sequence
 from typing import Any, cast
@@ -19,9 +18,6 @@ from hastega_magic.compiler.sources.places import of_rows
 from hastega_magic.ir.rows import SHORT
 from hastega_magic.runtime.objects.rows import numbers_of
 from hastega_magic.syntax.ordinary.parts import FEW
-
-_CODES = {"int64": "q", "float64": "d"}
-"""Of arrays whose elements are Python's ints and floats."""
 
 _ROWS = frozenset({list, tuple})
 _SAMPLE = 16
@@ -48,7 +44,10 @@ def many(source: Any) -> int:
 
 
 def flattened(rows: object, depth: int) -> object:
-    """The elements of rows, of rows of rows for a `depth` of 2; NotExact for what only Python can go through."""
+    """The elements of rows, of rows of rows for a `depth` of 2; NotExact for what only Python can go through.
+
+    Those of lists are Python's numbers, in an array too.
+    """
     if type(rows) is np.ndarray:
         table = cast("np.ndarray[Any, Any]", rows)
         if table.ndim != depth + 1:
@@ -57,10 +56,7 @@ def flattened(rows: object, depth: int) -> object:
     for _ in range(depth - 1):
         rows = _chained(rows)
     numbers = numbers_of(rows)
-    code = None if numbers is None else _CODES.get(numbers.flat.dtype.name)
-    if numbers is None or code is None:
-        return _chained(rows)
-    return array.array(code, numbers.flat.tobytes())
+    return _chained(rows) if numbers is None else numbers.flat
 
 
 def _chained(rows: object) -> list[object]:

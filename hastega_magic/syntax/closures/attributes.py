@@ -56,7 +56,15 @@ def is_disguised(value: object) -> bool:
     if not _flags_of(kind) & _HEAP:
         return False
     made = (_dict_of(each) for each in _mro_of(kind) if _flags_of(each) & _HEAP)
-    return any("__getattribute__" in each or "__class__" in each for each in made)
+    return any("__class__" in each or _is_own(each.get("__getattribute__", _SLOT)) for each in made)
+
+
+_SLOT = object.__getattribute__
+
+
+def _is_own(getter: object) -> bool:
+    """Whether it is no slot of a class that is written in C."""
+    return type(getter) is not type(_SLOT)
 
 
 def of_module(module: ModuleType, name: str) -> Any:
