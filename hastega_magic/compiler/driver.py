@@ -187,7 +187,11 @@ class Driver:
         earlier, same = run.parts, run.part(run.rest[: len(loop.stages) - more])
         before, run.looped = run.begun(), None
         run.begins(bound, source)
-        self._run_loop(run, loop, workspace, reason)
+        try:
+            self._run_loop(run, loop, workspace, reason)
+        finally:
+            if bound.rows is not None:
+                bound.rows.held = None
         told = by_field or bound.rows is not None
         ran = run.parts[-1].outcome if run.parts and told else None
         run.looped = run.looped and before.further(same.stages)

@@ -31,7 +31,8 @@ class Rows:
     values  all numbers, with room for more
     bounds  of row n they are those from `bounds[n]` on, before `bounds[n + 1]`; with room for more
     width   how many each row has, where that is one number for all and at most `SHORT`
-    held    the rows themselves, while Python may have to look at them
+    filled  each has one at least
+    held    the rows themselves, while the statement runs; else they are made of their numbers, as lists
     """
 
     name: str
@@ -39,6 +40,7 @@ class Rows:
     values: Items
     bounds: Items
     width: int | None
+    filled: bool
     held: Sequence[Any] | None
 
     def __len__(self) -> int:
@@ -46,8 +48,9 @@ class Rows:
 
     def __getitem__(self, place: int) -> Any:
         """A row as Python has it."""
-        assert self.held is not None
-        return self.held[place]
+        if self.held is not None:
+            return self.held[place]
+        return [self.values[each] for each in range(self.bounds[place], self.bounds[place + 1])]
 
     def refill(self, flat: Array, bounds: Array, held: Sequence[Any]) -> bool:
         """Hold these rows now, if their numbers are of the same type, and there is room for them."""
@@ -55,11 +58,13 @@ class Rows:
         mine = self.values, self.bounds
         if self.width is not None and _width(bounds) != self.width:
             return False
+        if self.filled and not _are_filled(bounds):
+            return False
         if not all(each.takes(new) for each, new in zip(mine, given, strict=True)):
             return False
         for each, new in zip(mine, given, strict=True):
             each.array[: len(new)] = new
-        self.count, self.held = len(held), held
+        self.count, self.held = len(bounds) - 1, held
         return True
 
 
@@ -67,7 +72,7 @@ def rows_of(name: str, flat: Array, bounds: Array, scalar: ScalarType, held: Seq
     """Rows by their numbers, of shape (numbers,), and their bounds, of shape (rows + 1,), as runtime reads them."""
     kind = cast("type[Any]", type(flat[:1].tolist()[0]))
     values, ends = items(_roomy(flat), scalar, kind), items(_roomy(bounds), INT, int)
-    return Rows(name, len(held), values, ends, _width(bounds), held)
+    return Rows(name, len(bounds) - 1, values, ends, _width(bounds), _are_filled(bounds), held)
 
 
 def _roomy(array: Array) -> Array:
@@ -95,6 +100,10 @@ def taken_apart(function: object) -> tuple[Callable[[Any], object], Rows] | None
 
 
 _OF_ROW = next(each for each in over_row.__code__.co_consts if hasattr(each, "co_freevars"))
+
+
+def _are_filled(bounds: Array) -> bool:
+    return bool((bounds[1:] > bounds[:-1]).all())
 
 
 def _width(bounds: Array) -> int | None:

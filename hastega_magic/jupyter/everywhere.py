@@ -101,12 +101,14 @@ def aligned(lines: list[str]) -> list[str]:
             place = (error.lineno or 0) - 1
             if not 0 <= place < len(found) or not found[place].lstrip().startswith("|>"):
                 break
-            found[place] = indents[-1] + found[place].lstrip()
+            while place < len(found) and found[place].lstrip().startswith("|>"):  # and those behind it
+                found[place] = indents[-1] + found[place].lstrip()
+                place += 1
         except (tokenize.TokenError, SyntaxError):
             break
         else:
-            return found
-    return lines
+            break
+    return found
 
 
 _WHERE = "hastega: `|>` works in cells that begin with %%hastega; after `%hastega on`, in all that follow"

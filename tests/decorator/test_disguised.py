@@ -53,6 +53,8 @@ class Gone(Answering):
 
 
 FUNCTIONS: list[Any] = [
+    lambda xs, o: [x * pair[1] for pair in [(o, 4)] for x in xs],
+    lambda xs, o: [x * (o, 4)[1] for x in xs],
     lambda xs, o: [x for x in xs if x >= 0 or o],
     lambda xs, o: [x * o.k for x in xs],
     lambda xs, o: [o[x] for x in xs],
@@ -165,3 +167,34 @@ def test_a_module_that_is_loaded_late_is_not_loaded(tmp_path: Any, monkeypatch: 
 
     assert hastega(unread)(list(range(300))) == list(range(300))
     assert type(late).__name__ == "_LazyModule"
+
+
+holder: Any = (None, 4)
+listed: Any = [4, 4, None]
+named: Any = types.SimpleNamespace(a=None)
+
+
+def by_tuple(xs: list[int]) -> list[int]:
+    return [x * holder[1] for x in xs]
+
+
+def by_list(xs: list[int]) -> list[int]:
+    return [x * listed[1] for x in xs]
+
+
+def by_attribute(xs: list[int]) -> list[int]:
+    return [x if x >= 0 else named.a for x in xs]
+
+
+@pytest.mark.parametrize("function", [by_tuple, by_list, by_attribute])
+@pytest.mark.parametrize("kind", [Watched, Proxy])
+def test_those_inside_others_are_not_asked(function: Any, kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    given, xs = kind(), list(range(300))
+    monkeypatch.setattr(sys.modules[__name__], "holder", (given, 4))
+    monkeypatch.setattr(sys.modules[__name__], "listed", [4, 4, given])
+    monkeypatch.setattr(named, "a", given)
+    decorated = hastega(function)
+    asked.clear()
+    for _ in range(3):
+        assert decorated(xs) == function(xs)
+    assert asked == []

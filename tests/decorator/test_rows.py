@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import sys
 import warnings
 from typing import Any
 
@@ -250,6 +251,77 @@ def test_a_list_that_grows_meanwhile_is_pythons() -> None:
         return [rows.append([x]) or x if len(rows) < 403 else x for row in rows for x in row]
 
     assert hastega(growing)(rows) == growing([[1, 2, 3] for _ in range(400)])
+
+
+def counted(rows: Any) -> Any:
+    return [sum(1 for _ in row) for row in rows]
+
+
+def any_there(rows: Any) -> Any:
+    return [any(True for _ in row) for row in rows if all(False for _ in row)]
+
+
+def first_or_none(rows: Any) -> Any:
+    def found(row: Any) -> Any:
+        for _ in row:
+            return 5
+        return 7
+
+    return [found(row) for row in rows]
+
+
+def rest(rows: Any) -> Any:
+    return [sum(row[1:]) for row in rows]
+
+
+@pytest.mark.parametrize("function", [counted, any_there, first_or_none, rest])
+def test_empty_rows_of_any_kind(function: Any) -> None:
+    halves = [[x / 2 for x in range(number % 3)] for number in range(300)]
+    given = [halves, [[x > 0 for x in row] for row in halves], [[int(2 * x) for x in row] for row in halves]]
+    decorated = hastega(on="simd")(function)
+    for rows in (*given, [[1.5, 2.5]] * 300, *given, [[1.5], []] * 300, [[1], []] * 300):
+        assert repr(decorated(rows)) == repr(function(rows))
+
+
+def test_a_list_that_grows_while_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows, made = [[1, 2, 3] for _ in range(400)], np.empty
+
+    def growing(*given: Any) -> Any:
+        rows.extend([[] for _ in range(5000)])
+        return made(*given)
+
+    decorated = hastega(on="simd")(sums)
+    decorated(rows)
+    with monkeypatch.context() as patch:
+        patch.setattr("hastega_magic.runtime.objects.rows.np.empty", growing)
+        assert decorated(rows)[:400] == [14] * 400
+    assert decorated(rows) == sums(rows)
+
+
+@pytest.mark.parametrize(
+    "function", [sums, squares, areas, counted, lambda rows: [sum(x**9 for x in row) for row in rows]]
+)
+def test_rows_are_let_go(function: Any) -> None:
+    decorated = hastega(on="simd")(function)
+    rows = [[number * 999, number, 2] for number in range(600)]
+    before = sys.getrefcount(rows)
+    for _ in range(3):
+        decorated(rows)
+    assert sys.getrefcount(rows) == before
+
+
+x__0__ = 1000
+
+
+def test_names_that_stand_twice() -> None:
+    def last(rows: Any) -> Any:
+        return [x + x__0__ for x, x, y in rows if y]
+
+    def named(rows: Any) -> Any:
+        return [x * 2 for x, x, x__0__ in rows]
+
+    for function in (last, named):
+        assert hastega(function)(TRIPLES) == function(TRIPLES)
 
 
 def test_rows_taken_apart_in_several_clauses_stay_pythons() -> None:

@@ -236,3 +236,5 @@ def test_other_lines_that_begin_anywhere_are_pythons_errors(notebook):
     seen = notebook.run("if 1:\n    xs = range(3)\n  y = 1\n  |> sum")
     assert isinstance(seen.error, IndentationError)
     assert "y = 1" in seen.text
+    seen = notebook.run("if 1:\n    xs = range(3)\n  |> sum\n  |> abs\n  u = 3")
+    assert "u = 3" in seen.text

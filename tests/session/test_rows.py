@@ -20,9 +20,10 @@ def norm(row: Any) -> Any:
 SPACE: dict[str, Any] = {
     "wide": [[i * j % 1000 for j in range(90)] for i in range(300)],
     "ragged": [list(range(number % 7)) for number in range(900)],
-    "halves": [[x / 2 for x in range(number % 7)] for number in range(900)],
+    "halves": [[x / 2 for x in range(1 + number % 7)] for number in range(900)],
+    "hollow": [[x / 2 for x in range(number % 7)] for number in range(900)],
     "pairs": [[number, number + 1] for number in range(900)],
-    "flags": [[number % 2 == 0] * (number % 4) for number in range(900)],
+    "flags": [[number % 2 == 0] * (1 + number % 4) for number in range(900)],
     "triples": [(number, number, number) for number in range(30)] + [(1, 2)],
     "norm": norm,
 }
@@ -52,6 +53,9 @@ COMPILED = [
     "flags |> map(sum) |> to_list",
 ]
 PYTHONS = [
+    "hollow |> map(sum) |> to_list",
+    "hollow |> map(lambda r: sum(1 for _ in r)) |> to_list",
+    "hollow |> filter(lambda r: any(True for _ in r)) |> count",
     "wide |> map(sorted) |> count",
     "wide |> map(lambda r: r * 2) |> count",
     "wide |> map(lambda r: 7 in r) |> sum",
@@ -108,6 +112,14 @@ def test_it_is_one_loop(cell: str) -> None:
         (
             "range(1000, 3000) |> window(100) |> map(lambda w: 1 // (w[0] - 1005)) |> sum",
             "element 5 of range(1000, 3000), which is 1005, in ",
+        ),
+        (
+            "range(2000) |> map(_ + 1) |> window(100) |> map(lambda w: 1 // (w[0] - 5)) |> sum",
+            "element 4 of what `map(_ + 1)` gives, which is 5, in `window(100)",
+        ),
+        (
+            "pairs |> sorted |> map(lambda r: 1 // (r[0] - 5)) |> sum",
+            "element 5 of what `sorted` gives, which is [5, 6], in `map(lambda r: 1 // (r[0] - 5))`",
         ),
         (
             "range(1000, 3000) |> chunk(100) |> map(lambda w: 1 // (w[0] - 1500)) |> sum",

@@ -151,6 +151,7 @@ def test_where_nothing_better_is_known_python_speaks_for_itself(text):
     [
         ("xs |> map(_ + 1) sum", (1, 17), "did you forget `|>` before `sum`?"),
         ("xs\n  |> map(_ + 1) sum", (2, 16), "did you forget `|>` before `sum`?"),
+        ("t = (xs |> map(_ * 2) sum)", (1, 22), "did you forget `|>` before `sum`?"),
         ("xs map(_ + 1) |> sum", (1, 3), "did you forget `|>` before `map`?"),
         ("xs |> map(_ + 1) |  # so", (1, 17), "nothing stands after `|`, and a pipe is `|>`"),
         ("xs |> map(_ + 1) total", (1, 17), "invalid syntax"),

@@ -12,11 +12,11 @@ from hastega_magic.compiler.fastpath.places import FewPlaces
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.ordinary.parts import FEW_PLACES, IS_FEW
 
-_RUNS = 7
-"""As much has been seen with three runs over few places: the next ones are expected to be such."""
+_RUNS = 3
+"""After so many runs over few places the next ones are expected to be such."""
 
-_AGAIN = 64
-"""One in so many of those is looked at all the same, at first one in four."""
+_MOST = 64
+"""One in so many of those is looked at all the same; at first one in eight."""
 
 _SIZED = frozenset({range, list, tuple, bytes, bytearray})
 
@@ -26,19 +26,18 @@ class FewLately:
     """What runs so far have shown."""
 
     seen: int = 0
-    """Of runs over few places: each one doubles it, and adds one."""
+    """Runs over few places that were looked at, one after the other."""
     longest: int = 0
     """Elements of the longest first source in these runs."""
     skipped: int = 0
     """Runs since the last one that was looked at."""
 
     def again(self, first: object) -> str:
-        """Why nothing is tried over this first source; "" if it is to be looked at."""
-        length = _length(first)
-        if self.seen < _RUNS or length > self.longest:
+        """Why nothing is tried over this first source, as there are few places again; "" if it is to be looked at."""
+        if self.seen < _RUNS or _length(first) > self.longest:
             return ""
         self.skipped += 1
-        if self.skipped < min(self.seen + 1, _AGAIN):
+        if self.skipped < min(1 << min(self.seen, 30), _MOST):
             return IS_FEW
         self.skipped = 0
         return ""
@@ -50,7 +49,7 @@ class FewLately:
         try:
             yield
         except FewPlaces:
-            self.seen = min(2 * self.seen + 1, _AGAIN)
+            self.seen += 1
             self.longest = max(self.longest, length)
             raise
         if length <= self.longest:

@@ -98,4 +98,4 @@ def of_part(part: Part, outcome: Outcome, options: Options, filename: str) -> Pr
     )
 
 
-__all__ = ["Fielded", "Standing", "loop_of", "of_part", "prepared"]
+__all__ = ["Fielded", "loop_of", "of_part", "prepared"]

@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Sequence
 
 from hastega_magic.compiler.driver import Driver
-from hastega_magic.compiler.fastpath.fielded import Standing, prepared
+from hastega_magic.compiler.fastpath.fielded import prepared
 from hastega_magic.compiler.fastpath.guards import Display, DoesNotFit
 from hastega_magic.compiler.fastpath.parts import (
     DrawnPart,
@@ -23,6 +23,7 @@ from hastega_magic.compiler.fastpath.parts import (
 )
 from hastega_magic.compiler.fastpath.prepared import Prepared
 from hastega_magic.compiler.fastpath.slots import Number
+from hastega_magic.compiler.fastpath.standing import Standing
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.python.empty import is_empty, typed

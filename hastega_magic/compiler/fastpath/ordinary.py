@@ -313,7 +313,7 @@ class OrdinaryCode(Repeated):
         gives = may_give_them(outcome.execution.fused, all(given.arrays))
         ready = prepared(bound, outcome, self.options, self.filename, gives)
         nested, same = self.code.nest is not None, _same_bits(outcome)
-        most = by_python_at_most(ready)
+        most = by_python_at_most(ready, given.length)
         self._profitability.expect(outcome.execution.choice, given.length, same, most, nested)
         if sooner_again(outcome.execution.choice):  # which has no choice to make of its own again
             self.options = replace(self.options, on="parallel")

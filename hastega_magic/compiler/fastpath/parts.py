@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from hastega_magic.compiler.backends import forget_inputs
-from hastega_magic.compiler.fastpath.fielded import Standing, loop_of, of_part
+from hastega_magic.compiler.fastpath.fielded import loop_of, of_part
 from hastega_magic.compiler.fastpath.guards import BESIDE, Display, DoesNotFit
 from hastega_magic.compiler.fastpath.limits import Limits, limits
 from hastega_magic.compiler.fastpath.prepared import Prepared
+from hastega_magic.compiler.fastpath.standing import Standing
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Part
 from hastega_magic.compiler.python.barriers import looked_into

@@ -37,10 +37,10 @@ from hastega_magic.syntax.site import Site
 from hastega_magic.trace import Trace
 
 if TYPE_CHECKING:
-    from hastega_magic.compiler.fastpath.fielded import Standing
     from hastega_magic.compiler.fastpath.in_parts import InParts
     from hastega_magic.compiler.fastpath.prepared import Prepared
     from hastega_magic.compiler.fastpath.raising import Raising
+    from hastega_magic.compiler.fastpath.standing import Standing
     from hastega_magic.syntax.ordinary.scalars import Scalars
 
 _KEPT = 8

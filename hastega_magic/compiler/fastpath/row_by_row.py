@@ -14,33 +14,39 @@ from typing import Any, cast
 import numpy as np
 
 from hastega_magic.compiler.fastpath.objects import NotExact
-from hastega_magic.compiler.sources.places import of_rows
 from hastega_magic.ir.rows import SHORT
 from hastega_magic.runtime.objects.rows import numbers_of
 from hastega_magic.syntax.ordinary.parts import FEW
 
 _ROWS = frozenset({list, tuple})
 _SAMPLE = 16
-"""Rows of many whose length is looked at."""
+"""Rows of which the length is looked at, about so many."""
 
 
 def are_few(rows: Any) -> bool:
-    """Whether it can be seen at the least cost that rows have fewer elements than a compiled call is worth."""
+    """Whether, as far as the first row tells, rows have fewer elements than a compiled call is worth."""
     if type(rows) is np.ndarray:
         return cast("np.ndarray[Any, Any]", rows).size < FEW
     if type(rows) not in _ROWS:
         return False
-    return len(rows) < FEW and sum(len(row) for row in rows if type(row) in _ROWS) < FEW
+    first = next(iter(rows), ())
+    return len(rows) * (len(first) if type(first) in _ROWS else 1) < FEW and _mean(rows) * len(rows) < FEW
 
 
 def many(source: Any) -> int:
     """How many elements a source has; of long rows, about how many numbers."""
     length = len(source)
-    if not of_rows(source):
+    first = next(iter(source), None) if type(source) in _ROWS else None
+    if type(first) not in _ROWS or len(cast("Sequence[object]", first)) <= SHORT:
         return length
-    sample = source if length < FEW else source[:_SAMPLE]
-    mean = sum(len(row) for row in sample if type(row) in _ROWS) / len(sample)
+    mean = _mean(source)
     return int(length * mean) if mean > SHORT else length
+
+
+def _mean(rows: Any) -> float:
+    """How many numbers a row has, as far as some tell."""
+    sample = [len(row) for row in rows[:: max(1, len(rows) // _SAMPLE)] if type(row) in _ROWS]
+    return sum(sample) / len(sample) if sample else 0.0
 
 
 def flattened(rows: object, depth: int) -> object:

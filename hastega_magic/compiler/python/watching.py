@@ -172,7 +172,7 @@ def _look(value: Any, variables: list[Name | Cell], objects: set[int], seen: set
         return
     for part in parts:
         held = part
-        if isinstance(part, (Name, Cell)):
+        if type(part) in (Name, Cell):
             held = part.value
             if not issubclass(type(held), (ModuleType, BuiltinFunctionType)):
                 variables.append(part)

@@ -23,7 +23,7 @@ from hastega_magic.runtime.stream import Stream
 from hastega_magic.runtime.strided import rows
 from hastega_magic.syntax.loops.build import BoundStage
 from hastega_magic.syntax.loops.rules_order import WIDEST
-from hastega_magic.syntax.site import StageSite
+from hastega_magic.syntax.site import Site, StageSite
 from hastega_magic.syntax.stages import STAGES
 from hastega_magic.syntax.values.neighbours import Over
 from hastega_magic.types import STORAGES
@@ -52,7 +52,9 @@ def over_places(bound: Bound, value: object, stages: Sequence[BoundStage]) -> tu
     text, span = f"{first.site.text} |> {second.site.text}", Span(*first.site.span[:2], *second.site.span[2:])
     joined = replace(second, site=replace(second.site, text=text, span=span), args=(over,), kwargs={})
     places = range(over.places)
-    return replace(bound, source=places, stages=(joined, *stages[2:]), varying=frozenset()), places
+    site = _counted_from_here(bound, stages)
+    rest = (joined, *stages[2:])
+    return replace(bound, site=site, source=places, stages=rest, varying=frozenset()), places
 
 
 def over_rows(bound: Bound, value: object, stages: Sequence[BoundStage]) -> tuple[Bound, range] | None:
@@ -74,13 +76,14 @@ def over_rows(bound: Bound, value: object, stages: Sequence[BoundStage]) -> tupl
     if numbers is None or numbers.bounds is None:
         return None
     scalar = STORAGES[numbers.flat.dtype.name].scalar
-    rows = rows_of(bound.site.source_name or "rows", numbers.flat, numbers.bounds, scalar, held)
+    name = bound.site.source_name if value is bound.source else None
+    rows = rows_of(name or "rows", numbers.flat, numbers.bounds, scalar, held)
     return over_these(bound, rows, stages, computing), range(len(rows))
 
 
 def of_rows(value: Any) -> bool:
     """Whether it is a list or tuple that holds such, as far as its first element tells."""
-    return type(value) in _ROWS and bool(value) and type(value[0]) in _ROWS
+    return type(value) in _ROWS and type(next(iter(value), None)) in _ROWS
 
 
 def over_these(bound: Bound, rows: Rows, stages: Sequence[BoundStage], computing: int) -> Bound:
@@ -89,7 +92,8 @@ def over_these(bound: Bound, rows: Rows, stages: Sequence[BoundStage], computing
         replace(each, args=(over_row(cast(Any, _function_of(each)), rows),), kwargs={})
         for each in stages[:computing]
     ]
-    return replace(bound, source=range(len(rows)), stages=(*given, *stages[computing:]), rows=rows)
+    site = _counted_from_here(bound, stages)
+    return replace(bound, site=site, source=range(len(rows)), stages=(*given, *stages[computing:]), rows=rows)
 
 
 TAKES_FEW = "of long rows few numbers are taken, for which all would be read"
@@ -100,6 +104,11 @@ def leaves_most(loop: Loop, rows: Rows) -> bool:
     return len(rows.values) > SHORT * len(rows) and not any(
         has_turns(each.fn) for each in loop.pipeline.stages
     )
+
+
+def _counted_from_here(bound: Bound, stages: Sequence[BoundStage]) -> Site:
+    """The statement's site, in which elements that a stage has made are counted from there, not in the source."""
+    return replace(bound.site, source_span=source_span(bound, stages))
 
 
 def is_table(array: np.ndarray[Any, Any]) -> bool:
@@ -141,9 +150,9 @@ def over_fields(bound: Bound, value: object, stages: Sequence[BoundStage]) -> tu
     first, *others = found.values()
     text, span = f"zip({', '.join([*found][1:])})", source_span(bound, stages)
     zipped = BoundStage(StageSite("zip", text, span, known=True), None, tuple(others))
-    # Elements that a stage has made are counted from there, and not in the statement's source.
-    site = replace(bound.site, source_span=span)
-    return replace(bound, site=site, source=first, stages=(zipped, *stages)), first
+    return replace(
+        bound, site=_counted_from_here(bound, stages), source=first, stages=(zipped, *stages)
+    ), first
 
 
 def _computed(stages: Sequence[BoundStage]) -> bool:

@@ -150,20 +150,19 @@ class RowReader:
         prototype: Any = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
         self._call = prototype(ctypes.cast(self._program.function, ctypes.c_void_p).value or 0)
 
-    def count(self, rows: Sequence[object]) -> int | None:
-        """How many numbers they have if they are lists and tuples alone, whatever is in them; None if they are not."""
-        return self._through(rows, None, None, 1 << 62)
+    def count(self, rows: Sequence[object], many: int) -> int | None:
+        """How many numbers the first `many` have if these are lists and tuples, whatever is in them; None otherwise."""
+        return self._through(rows, many, None, None, 1 << 62)
 
-    def read(self, rows: Sequence[object], flat: _AnyArray, bounds: _AnyArray | None) -> bool:
-        """Whether they hold numbers of the type alone, as many as `flat` has room for; then they are there."""
+    def read(self, rows: Sequence[object], many: int, flat: _AnyArray, bounds: _AnyArray | None) -> bool:
+        """Whether these hold numbers of the type alone, as many as `flat` has room for; then they are there."""
         if bounds is not None:
             bounds[0] = 0
-        return self._through(rows, flat, bounds, len(flat)) == len(flat)
+        return self._through(rows, many, flat, bounds, len(flat)) == len(flat)
 
     def _through(
-        self, rows: Sequence[object], flat: _AnyArray | None, bounds: _AnyArray | None, room: int
+        self, rows: Sequence[object], many: int, flat: _AnyArray | None, bounds: _AnyArray | None, room: int
     ) -> int | None:
-        many = len(rows)
         words = (ctypes.c_int64 * 14)()
         words[_TYPE], words[_TRUE], words[_LIST], words[_TUPLE] = id(self.type), id(True), id(list), id(tuple)
         words[_OF_TUPLE], words[_ROOM], words[_SIZE] = tuple.__basicsize__, room, self.dtype.itemsize
@@ -211,12 +210,15 @@ def _reads(found: RowReader, sample: Sequence[object]) -> bool:
     numbers = [*sample, *sample, sample[0]]
     flat, bounds = np.zeros(len(numbers), found.dtype), np.zeros(len(rows) + 1, np.int64)
     ends = [0, len(sample), len(sample), 2 * len(sample), 2 * len(sample), len(numbers)]
-    if found.count(rows) != len(numbers) or not found.read(tuple(rows), flat, bounds):
+    if found.count(rows, len(rows)) != len(numbers) or not found.read(tuple(rows), len(rows), flat, bounds):
         return False
     if list(map(repr, flat.tolist())) != list(map(repr, numbers)) or bounds.tolist() != ends:
         return False
     wrong: list[object] = [[None], 5, {1}, [()]]
-    return not any(found.read([*rows, each], np.zeros(len(numbers) + 1, found.dtype), None) for each in wrong)
+    return not any(
+        found.read([*rows, each], len(rows) + 1, np.zeros(len(numbers) + 1, found.dtype), None)
+        for each in wrong
+    )
 
 
 def numbers_of(rows: object, bounds: bool = False, least: int = 0) -> Numbers | None:
@@ -227,14 +229,16 @@ def numbers_of(rows: object, bounds: bool = False, least: int = 0) -> Numbers | 
     if type(rows) not in (list, tuple):
         return None
     held = cast("Sequence[Any]", rows)
+    many = len(held)  # another thread may make it longer, or shorter, at any time
     first: Any = next((row for row in held if type(row) not in (list, tuple) or row), None)
-    code = row_reader(cast("type[Any]", type(first[0]))) if type(first) in (list, tuple) else None
-    count = None if code is None else code.count(held)
+    number: Any = next(iter(first), None) if type(first) in (list, tuple) else None
+    code = row_reader(cast("type[Any]", type(number)))
+    count = None if code is None else code.count(held, many)
     if code is None or count is None or count < least:
         return None
     flat = np.empty(count, code.dtype)
-    ends = np.empty(len(held) + 1, np.int64) if bounds else None
-    return Numbers(flat, ends) if code.read(held, flat, ends) else None
+    ends = np.empty(many + 1, np.int64) if bounds else None
+    return Numbers(flat, ends) if code.read(held, many, flat, ends) else None
 
 
 __all__ = ["Numbers", "RowReader", "numbers_of", "row_reader"]

@@ -84,18 +84,18 @@ def plain(owner: Any, name: str) -> Any:
         return ABSENT
     if isinstance(owner, type):
         found = _of_class(owner, name)
-        if isinstance(found, staticmethod):
-            return cast(Any, found).__func__
-        return found if isinstance(found, FunctionType) or not _binds(found) else ABSENT
+        if issubclass(type(found), staticmethod):
+            return found.__func__
+        return found if type(found) is FunctionType or not _binds(found) else ABSENT
     found = _of_class(cast("type[Any]", type(owner)), name)
-    if isinstance(found, (MemberDescriptorType, _FIELD)):
+    if issubclass(type(found), (MemberDescriptorType, _FIELD)):
         return _held(found, owner)
     if hasattr(cast(Any, type(found)), "__set__") or hasattr(cast(Any, type(found)), "__delete__"):
         return ABSENT
     held: Any = fields_of(owner)
     if type(held) is dict and name in held:
         return cast(Any, held)[name]
-    if isinstance(found, FunctionType):
+    if type(found) is FunctionType:
         return Method(found)
     return ABSENT if _binds(found) else found
 

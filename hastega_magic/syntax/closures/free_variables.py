@@ -112,9 +112,9 @@ class Walk:
                     continue
                 self.made.append(Attribute(owner, name, found))
                 self._found.setdefault(id(owner), {})[name] = found
-                if isinstance(found, ModuleType):
+                if issubclass(type(found), ModuleType):
                     self._unclear()
-                self.value(found.function if isinstance(found, attributes.Method) else found, None)
+                self.value(found.function if type(found) is attributes.Method else found, None)
 
     @property
     def owned(self) -> Owned:

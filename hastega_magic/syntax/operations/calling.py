@@ -61,11 +61,11 @@ def _plain(frame: Frame, value: Symbolic, name: str) -> Symbolic | None:
     if isinstance(value.value, Record):
         return applying.field(value.value, name)
     found = attributes.plain(value.value, name)
-    if found is attributes.ABSENT or isinstance(found, attributes.Method):
+    if found is attributes.ABSENT or type(found) is attributes.Method:
         return None
     if value.where is not None:
         return frame.graph.captured(attribute_at(value.where, name), found, f"{value.name}.{name}")
-    frame.graph.ufuncs = frame.graph.ufuncs or isinstance(found, NUMPY_NUMBER)
+    frame.graph.ufuncs = frame.graph.ufuncs or issubclass(type(found), NUMPY_NUMBER)
     return (known_item if isinstance(value.value, tuple) else known)(found, f"{value.name}.{name}")
 
 

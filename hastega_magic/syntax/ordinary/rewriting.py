@@ -32,7 +32,7 @@ def _told_apart(shape: Shape, last: Mapping[str, int], places: Iterator[int]) ->
     if not isinstance(shape, str):
         return tuple(_told_apart(part, last, places) for part in shape)
     place = next(places)
-    return shape if last[shape] == place else f"{shape}__{place}__"
+    return shape if last[shape] == place else f"__hastega_{place}_{shape}__"
 
 
 def _shape(node: ast.expr) -> Shape:

@@ -150,14 +150,20 @@ _HALF = re.compile(r"(?<!\|)(?P<at>\|)\s*(?:#.*)?$")
 _NEXT = re.compile(r"(?<=[\w)\]])\s+(?P<at>[^\W\d]\w*)")
 
 
-def forgotten(line: str, col: int) -> tuple[str, int, int] | None:
-    """What is to be said of a stage without its pipe, or of half a pipe, where Python stopped; and where it stands."""
+def forgotten(line: str, col: int, end: int) -> tuple[str, int, int] | None:
+    """What is to be said of a stage without its pipe, or of half a pipe, where Python stopped; and where it stands.
+
+    `end`: where what it marked ends.
+    """
     half = _HALF.search(line)
     if half and col >= half.start() and "|>" in line:
         said = "nothing stands after `|`, and a pipe is `|>` with a stage behind it on the same line"
         return said, half.start("at"), half.end("at")
-    found = next((each for each in _NEXT.finditer(line) if each.start("at") == col), None)
-    if found is None or found["at"] not in STAGES or "|>" not in line:
+    found = next(
+        (each for each in _NEXT.finditer(line) if col <= each.start("at") < end and each["at"] in STAGES),
+        None,
+    )
+    if found is None or "|>" not in line:
         return None
     return f"did you forget `|>` before `{found['at']}`?", found.start("at"), found.end("at")
 

@@ -163,7 +163,8 @@ def _explain(message: str, text: Text, span: Span, pipes: set[Place]) -> tuple[s
         return found[0], Span(span.line, found[1], span.line, found[2])
     if (span.line, span.col) in pipes:
         return "invalid syntax: `|>` stands between a value and a stage", span._replace(end_col=span.col + 2)
-    if message.startswith("invalid syntax") and (found := forgotten(line, span.col)) is not None:
+    end = max(span.end_col, span.col + 1) if span.end_line == span.line else len(line)
+    if message.startswith("invalid syntax") and (found := forgotten(line, span.col, end)) is not None:
         return found[0], Span(span.line, found[1], span.line, found[2])
     return message, span
 

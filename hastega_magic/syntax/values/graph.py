@@ -13,7 +13,6 @@ import numpy as np
 from hastega_magic.errors import NOWHERE, NotCompilable, Span
 from hastega_magic.ir.expr import Expr, conjunction, const, is_const, made_like, make, python_of, truth
 from hastega_magic.records import dataclass
-from hastega_magic.syntax.closures import attributes
 from hastega_magic.syntax.closures.contained import Where, is_small, variable_of
 from hastega_magic.syntax.values import mixed
 from hastega_magic.syntax.values.beside_floats import beside_float, beside_infinity
@@ -99,9 +98,7 @@ class Graph:
 
     def captured(self, where: Where, value: object, name: str) -> Symbolic:
         """What a name around the function stands for; a number that keeps changing is a parameter."""
-        if attributes.is_disguised(value):
-            raise NotCompilable(f"`{name}` is an object that is asked what it is, which runs code of its own")
-        self.ufuncs = self.ufuncs or isinstance(value, NUMPY_NUMBER)
+        self.ufuncs = self.ufuncs or issubclass(type(value), NUMPY_NUMBER)
         varying: Collection[Where] = getattr(self.env, "varying", ())
         if not varying:
             return located(value, name, where)

@@ -59,7 +59,7 @@ class Neighbours(Sized):
 
     table: Known
     first: Expr
-    some: bool = True
+    some: bool
     """Whether there is one in any case, where the length is no constant."""
 
     def item(self, graph: Graph, at: Expr) -> Symbolic:
@@ -99,7 +99,7 @@ class Neighbours(Sized):
             return Neighbours(length, self.table, first, some=False)
         start, stop, _ = where.indices(cast(int, self.length.value))
         first = graph.make("add", self.first, const(start))
-        return Neighbours(const(max(0, stop - start)), self.table, first)
+        return Neighbours(const(max(0, stop - start)), self.table, first, some=stop > start)
 
     @staticmethod
     def _end(graph: Graph, end: int | None, length: Expr) -> Expr:
@@ -126,7 +126,7 @@ def neighbours(graph: Graph, over: Over, place: Expr) -> Known:
     length = const(over.size)
     if len(over.data) % over.step:
         length = graph.make("min", length, graph.make("sub", const(len(over.data)), first))
-    return Known(Neighbours(length, Known(over.data, name), first), name)
+    return Known(Neighbours(length, Known(over.data, name), first, some=True), name)
 
 
 def _sum(items: Any) -> Any:

@@ -14,6 +14,7 @@ from hastega_magic.interval import INT64
 from hastega_magic.ir.expr import Expr, Value, const, make, map_value
 from hastega_magic.ops.convert import NUMPY_INTEGERS
 from hastega_magic.records import dataclass
+from hastega_magic.syntax.closures.attributes import is_disguised
 from hastega_magic.syntax.closures.captured_objects import is_owner
 from hastega_magic.syntax.closures.contained import Number, Where, item_of, numbers_in, pairs
 from hastega_magic.syntax.reading.functions import described
@@ -176,6 +177,8 @@ _BITS = 8192
 
 def known(value: object, name: str) -> Symbolic:
     """A captured object: numbers are constants; subclasses of numbers may do as they like, and are not."""
+    if is_disguised(value):
+        raise NotCompilable(f"`{name}` is an object that is asked what it is, which runs code of its own")
     if isinstance(value, (Expr, Complex)):  # a parameter already
         return value
     if type(value) is int and value.bit_length() > _BITS:
@@ -253,9 +256,10 @@ def opened(parameter: _Parameter, where: Where, value: object, name: str) -> Sym
 
 def holds_numpys(value: object) -> bool:
     """Whether a list or tuple, or one in it, holds such."""
-    if isinstance(value, (list, tuple)):
+    kind = type(value)  # objects of the user's are not asked what they are
+    if issubclass(kind, (list, tuple)):
         return any(map(holds_numpys, cast("Sequence[object]", value)))
-    return isinstance(value, np.generic)
+    return issubclass(kind, np.generic)
 
 
 def is_none(value: Symbolic) -> bool:
