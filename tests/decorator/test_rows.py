@@ -176,7 +176,7 @@ COMPILED = [
     *[(each, name) for each in (sums, norms, mapped) for name in ("wide", "ragged", "tuples")],
     (products, "wide"), (products, "tuples"),
     *[(each, name) for each in TAKEN_APART for name in ("triples", "kinds", "floats", "array")],
-    (ends, "ragged"), (steps, "ragged"), (steps, "wide"), (doubled, "floats"), (sums, "ragged floats"),
+    (ends, "ragged"), (steps, "ragged"), (steps, "wide"), (doubled, "floats"), (sums, "floats"),
 ]  # fmt: skip
 
 
@@ -298,9 +298,11 @@ def test_a_list_that_grows_while_it_is_read(monkeypatch: pytest.MonkeyPatch) -> 
     assert decorated(rows) == sums(rows)
 
 
-@pytest.mark.parametrize(
-    "function", [sums, squares, areas, counted, lambda rows: [sum(x**9 for x in row) for row in rows]]
-)
+def powers(rows: Any) -> Any:
+    return [sum(x**9 for x in row) for row in rows]
+
+
+@pytest.mark.parametrize("function", [sums, squares, areas, counted, powers])
 def test_rows_are_let_go(function: Any) -> None:
     decorated = hastega(on="simd")(function)
     rows = [[number * 999, number, 2] for number in range(600)]
