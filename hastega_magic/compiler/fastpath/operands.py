@@ -14,7 +14,7 @@ from hastega_magic.compiler.fastpath.clauses import count_at_once
 from hastega_magic.compiler.fastpath.objects import NotExact
 from hastega_magic.compiler.fastpath.places import Places
 from hastega_magic.compiler.fastpath.profitability import Profitability
-from hastega_magic.compiler.fastpath.row_by_row import are_few, flattened, many
+from hastega_magic.compiler.fastpath.row_by_row import are_few, flattened, many, no_rows
 from hastega_magic.compiler.sources.kinds import of_scalars
 from hastega_magic.compiler.sources.places import is_table
 from hastega_magic.records import dataclass
@@ -49,7 +49,7 @@ def not_tried(operand: Any, depth: int = 0) -> str:
     kind = cast("type[object]", type(operand))
     if kind in _SOURCES:
         try:
-            return IS_FEW if len(operand) < FEW and many(operand) < FEW else ""
+            return IS_FEW if len(operand) < FEW and (no_rows(operand) or many(operand) < FEW) else ""
         except OverflowError:  # a range
             return ""
     if kind in _OTHERS and len(operand) < FEW:

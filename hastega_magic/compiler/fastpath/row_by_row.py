@@ -19,6 +19,8 @@ from hastega_magic.runtime.objects.rows import numbers_of
 from hastega_magic.syntax.ordinary.parts import FEW
 
 _ROWS = frozenset({list, tuple})
+_FEWEST = 64
+"""Numbers, if all rows were as the first one, with which none of the others is looked at."""
 _SAMPLE = 16
 """Rows of which the length is looked at, about so many."""
 
@@ -29,15 +31,25 @@ def are_few(rows: Any) -> bool:
         return cast("np.ndarray[Any, Any]", rows).size < FEW
     if type(rows) not in _ROWS:
         return False
-    first = next(iter(rows), ())
-    return len(rows) * (len(first) if type(first) in _ROWS else 1) < FEW and _mean(rows) * len(rows) < FEW
+    count = len(rows)
+    for first in rows:
+        if type(first) in _ROWS and count * len(first) < _FEWEST:
+            return True
+        break
+    return count < FEW and _mean(rows) * count < FEW
+
+
+def no_rows(source: Any) -> bool:
+    """Whether, as far as the first element tells, no long rows are in it."""
+    for first in source:
+        return type(first) not in _ROWS or len(first) <= SHORT
+    return True
 
 
 def many(source: Any) -> int:
     """How many elements a source has; of long rows, about how many numbers."""
     length = len(source)
-    first = next(iter(source), None) if type(source) in _ROWS else None
-    if type(first) not in _ROWS or len(cast("Sequence[object]", first)) <= SHORT:
+    if type(source) not in _ROWS or no_rows(source):
         return length
     mean = _mean(source)
     return int(length * mean) if mean > SHORT else length
@@ -74,4 +86,4 @@ def _chained(rows: object) -> list[object]:
     return list(itertools.chain.from_iterable(held))
 
 
-__all__ = ["are_few", "flattened", "many"]
+__all__ = ["are_few", "flattened", "many", "no_rows"]
