@@ -45,7 +45,7 @@ class Iterated:
 def not_tried(operand: Any, depth: int = 0) -> str:
     """Why nothing is tried over it, told at the least cost; "" where it may be worth it. `depth`: as in `Ordinary`."""
     if depth:
-        return IS_FEW if are_few(operand) else ""
+        return IS_FEW if depth == 1 and are_few(operand) else ""
     kind = cast("type[object]", type(operand))
     if kind in _SOURCES:
         try:

@@ -33,7 +33,7 @@ def are_few(rows: Any) -> bool:
         return False
     count = len(rows)
     for first in rows:
-        if type(first) in _ROWS and count * len(first) < _FEWEST:
+        if type(first) in _ROWS and 0 < count * len(first) < _FEWEST:
             return True
         break
     return count < FEW and _mean(rows) * count < FEW
