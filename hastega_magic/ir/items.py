@@ -61,9 +61,11 @@ class Items:
         )
 
 
-def items(values: Array, scalar: ScalarType, kind: type[Any]) -> Items:
-    """The elements of an array of a type that loops read, ints that int64 holds."""
-    return Items(values.astype(_narrowed(values)), scalar, kind)
+def items(values: Array, scalar: ScalarType, kind: type[Any], room: int = 0) -> Items:
+    """The elements of an array of a type that loops read, ints that int64 holds; with zeros behind, up to `room`."""
+    held = np.zeros(max(room, len(values)), _narrowed(values))
+    held[: len(values)] = values
+    return Items(held, scalar, kind)
 
 
 def _narrowed(values: Array) -> np.dtype[Any]:

@@ -46,6 +46,11 @@ class Rows:
     def __len__(self) -> int:
         return self.count
 
+    @property
+    def numbers(self) -> int:
+        """How many numbers they have."""
+        return int(self.bounds.array[self.count])
+
     def __getitem__(self, place: int) -> Any:
         """A row as Python has it."""
         if self.held is not None:
@@ -71,15 +76,14 @@ class Rows:
 def rows_of(name: str, flat: Array, bounds: Array, scalar: ScalarType, held: Sequence[Any]) -> Rows:
     """Rows by their numbers, of shape (numbers,), and their bounds, of shape (rows + 1,), as runtime reads them."""
     kind = cast("type[Any]", type(flat[:1].tolist()[0]))
-    values, ends = items(_roomy(flat), scalar, kind), items(_roomy(bounds), INT, int)
+    values = items(flat, scalar, kind, _room(len(flat)))
+    ends = items(bounds, INT, int, _room(len(bounds)))
     return Rows(name, len(bounds) - 1, values, ends, _width(bounds), _are_filled(bounds), held)
 
 
-def _roomy(array: Array) -> Array:
-    """The array with as much room as the next power of two, so that loops fit rows of other sizes too."""
-    found = np.zeros(1 << (len(array) - 1).bit_length(), array.dtype)
-    found[: len(array)] = array
-    return found
+def _room(count: int) -> int:
+    """The next power of two, so that loops fit rows of other sizes too."""
+    return 1 << (count - 1).bit_length()
 
 
 def over_row(function: Callable[[Any], object], rows: Rows) -> FunctionType:

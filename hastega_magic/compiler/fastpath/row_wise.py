@@ -70,8 +70,7 @@ def by_python_at_most(found: object, length: int) -> float:
     if not isinstance(found, RowWise):
         return math.inf
     rows = found.rows
-    numbers = int(rows.bounds.array[rows.count])
-    return (numbers * _OF_A_NUMBER + rows.count * _OF_A_ROW) / length
+    return (rows.numbers * _OF_A_NUMBER + rows.count * _OF_A_ROW) / length
 
 
 __all__ = ["RowWise", "by_python_at_most"]

@@ -101,9 +101,7 @@ TAKES_FEW = "of long rows few numbers are taken, for which all would be read"
 
 def leaves_most(loop: Loop, rows: Rows) -> bool:
     """Whether the functions take no more than a few numbers of rows that have many."""
-    return len(rows.values) > SHORT * len(rows) and not any(
-        has_turns(each.fn) for each in loop.pipeline.stages
-    )
+    return rows.numbers > SHORT * len(rows) and not any(has_turns(each.fn) for each in loop.pipeline.stages)
 
 
 def _counted_from_here(bound: Bound, stages: Sequence[BoundStage]) -> Site:
