@@ -81,7 +81,7 @@ class CellRun:
         self.options = options
         self.trace = Trace()
         self.text, self.filename = text, filename
-        self.driver = Driver(options, filename, self.trace)
+        self.driver = Driver(options, filename, self.trace, compares=True)
         self.outcomes: list[Outcome] = []
         self.group: Group | None = None
         self.value: object = Nothing()
@@ -190,7 +190,9 @@ class CellRun:
         self.outcomes.reverse()
         while self.outcomes:
             self._leaving = self.outcomes[-1].bounds[0].site
-            self.outcomes.pop()
+            for loop in self.outcomes.pop().loops:
+                if loop.bound.rows is not None:
+                    loop.bound.rows.held = None
         self._leaving = None
 
     # Statements

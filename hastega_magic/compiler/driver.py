@@ -79,6 +79,8 @@ class Driver:
     """Of the statement that ran alone, where an element raised."""
     tentative: bool = False
     """What fails is computed anew in another way: Python's stages, which may do something, are not to run."""
+    compares: bool = False
+    """Python is timed beside its loops: what they read in another form stays until then."""
     looking: bool = False
     """All that is asked is what `--int checked` raises: Python may look at elements, strict or not."""
 
@@ -187,10 +189,12 @@ class Driver:
         earlier, same = run.parts, run.part(run.rest[: len(loop.stages) - more])
         before, run.looped = run.begun(), None
         run.begins(bound, source)
+        compared = False
         try:
             self._run_loop(run, loop, workspace, reason)
+            compared = self.compares
         finally:
-            if bound.rows is not None:
+            if bound.rows is not None and not compared:
                 bound.rows.held = None
         told = by_field or bound.rows is not None
         ran = run.parts[-1].outcome if run.parts and told else None

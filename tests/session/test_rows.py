@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import gc
+import sys
 from typing import Any
 
+import numpy as np
 import pytest
 
-from hastega_magic.errors import IntegerOverflowWarning
+from hastega_magic.compiler.comparing.written import as_written
+from hastega_magic.errors import IntegerOverflowWarning, Span
+from hastega_magic.ir.rows import over_row, rows_of
 from hastega_magic.session import Options, Session
+from hastega_magic.syntax.loops.build import BoundStage
+from hastega_magic.syntax.site import StageSite
+from hastega_magic.syntax.values.neighbours import Over
+from hastega_magic.types import INT
 
 
 def norm(row: Any) -> Any:
@@ -156,3 +165,32 @@ def test_rows_changed_between_runs_are_read_again() -> None:
 def test_a_tuple_of_two_is_not_taken_for_a_row() -> None:
     cell = "triples |> map(lambda t: t[0]) |> to_list"
     assert outcome(cell, on="simd")[0] == outcome(cell, on="python")[0]
+
+
+def test_baselines_run_what_the_user_wrote() -> None:
+    place = StageSite("map", "map(f)", Span(1, 0, 1, 1), known=True)
+    held = [[1, 2], [3], [4, 5, 6]]
+    flat, bounds = np.arange(1, 7), np.array([0, 2, 3, 6])
+    stages = (BoundStage(place, None, (over_row(sum, rows_of("rows", flat, bounds, INT, held)),)),)
+    value, written = as_written(range(3), stages, 2)
+    assert (value, [each.args for each in written]) == (held[:2], [(sum,)])
+    for step, name, taken in ((1, "window", [0, 1, 2, 3]), (3, "chunk", [0, 1, 2, 3, 4, 5])):
+        over = Over(sum, list(range(9)), 3, step, iter, sum)
+        value, written = as_written(range(3), (BoundStage(place, None, (over,)),), 2)
+        assert (value, [(each.site.name, each.args) for each in written]) == (
+            taken,
+            [(name, (3,)), ("map", (sum,))],
+        )
+
+
+def test_rows_are_let_go_when_the_cell_has_ended() -> None:
+    rows = [[number, number + 1, 5] for number in range(400)]
+    before = sys.getrefcount(rows)
+    for on in ("simd", "auto"):
+        session = Session({"rows": rows}, Options(on=on))
+        session.run_cell("t = rows |> map(sum) |> max")
+        with pytest.raises(ZeroDivisionError):
+            session.run_cell("t = rows |> map(lambda r: 1 // (r[0] - 5)) |> max")
+        del session
+        gc.collect()
+    assert sys.getrefcount(rows) <= before + 1

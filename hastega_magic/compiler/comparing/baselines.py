@@ -22,6 +22,7 @@ from hastega_magic.compiler.comparing.difference import (
     tolerance_of,
 )
 from hastega_magic.compiler.comparing.fit import REST, Run
+from hastega_magic.compiler.comparing.written import as_written
 from hastega_magic.compiler.execute import Execution, Separately
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.python.by_numpy import with_initial
@@ -266,7 +267,8 @@ class Comparison:
                 named[source.name] if source.kind == "result" else self.workspace.column(source).data[:size]
             )
             others = iter(loop.pipeline.others)
-            for stage in loop.stages:
+            value, stages = as_written(value, loop.stages, size)
+            for stage in stages:
                 args: Sequence[Any] = stage.args
                 if stage.site.name == "zip":
                     args = [self.workspace.column(next(others)).data[:size] for _ in stage.args]
