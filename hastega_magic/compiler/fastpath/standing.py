@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Standing:
+class Standing(ABC):
     """A statement by the one that stands for it, which is `prepared`."""
 
     prepared: Prepared
@@ -36,13 +37,13 @@ class Standing:
         """Whether arrays or objects of the user's stay alive with it."""
         return self.prepared.holds_data
 
+    @abstractmethod
     def run(self, source: object, displays: Sequence[Display]) -> object:
         """The result; DoesNotFit where it must be found another way; what an element raises."""
-        raise NotImplementedError
 
+    @abstractmethod
     def changed(self, bound: Bound) -> set[Where] | None:
         """Variables whose numbers its functions found changed; None where anything else is different."""
-        raise NotImplementedError
 
 
 __all__ = ["Standing"]

@@ -89,7 +89,7 @@ class Field(Sequence[object]):
     @property
     def row(self) -> type:
         """What its rows are, tuple or list: the first one says it for all."""
-        return type(self.rows[0]) if self.rows else tuple
+        return type(next(iter(self.rows), ()))  # another thread may empty the list at any time
 
 
 class _Reader(Reader):

@@ -95,7 +95,8 @@ class Neighbours(Sized):
             length = graph.make("max", graph.make("sub", stop, start), const(0))
             first = graph.make("add", self.first, start)
             if not (isinstance(self.table.value, Items) and self.table.value.kind is int):
-                first = cast(Expr, required(first, graph.make("gt", length, const(0))))  # as in `row`
+                # Else `sum` would be an int for some elements and a float for others.
+                first = cast(Expr, required(first, graph.make("gt", length, const(0))))
             return Neighbours(length, self.table, first, some=False)
         start, stop, _ = where.indices(cast(int, self.length.value))
         first = graph.make("add", self.first, const(start))
