@@ -9,6 +9,7 @@ import weakref
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 
 from hastega_magic import hastega
@@ -92,3 +93,54 @@ def test_a_function_of_another_process() -> None:
     ((first, inner),) = total(1)
     assert first == inner(range(N)) == 3 * sum(range(N))
     assert total.explain().pipelines[0].loops == 1
+
+
+TABLE = np.arange(N)
+
+
+@hastega
+def over_a_global(xs: list[int]) -> int:
+    return sum(TABLE[x] for x in xs)
+
+
+@hastega
+def over_an_argument(xs: Any, table: Any) -> int:
+    return sum(table[x] for x in xs)
+
+
+@hastega
+def by_places(table: Any) -> int:
+    return sum(table[i] for i in range(len(table)))
+
+
+@pytest.mark.parametrize("n", [20, N])
+@pytest.mark.parametrize("of", [list, np.array])
+def test_arrays_that_functions_read_are_the_users_alone(n: int, of: Any) -> None:
+    """`resize` refuses to move memory to which anything refers, weakly too."""
+    table, other, xs = np.arange(N), np.arange(n), of(range(n))
+    expected = sum(range(n))
+    for _ in range(12):
+        assert over_a_global(xs) == over_an_argument(xs, table) == by_places(other) == expected
+    assert n < N or over_an_argument.explain().pipelines[0].code.llvm  # type: ignore[attr-defined]
+    TABLE.resize(2 * N)
+    table.resize(2 * N)
+    other.resize(2 * n)
+    assert over_a_global(xs) == over_an_argument(xs, table) == by_places(other) == expected
+    ref = weakref.ref(table)
+    del table
+    assert alive(ref) == [False]
+
+
+def test_a_wide_table_is_left_out_of_the_lane_view() -> None:
+    """A copy of it would be kept for a report that nobody may ask for."""
+    xs = list(range(N))
+    for items, shown in ((1 << 20, False), (1 << 10, True)):
+
+        def look_up(xs: list[int], table: Any) -> int:
+            return sum(table[x % 1000] for x in xs)
+
+        decorated: Any = hastega(look_up)
+        table = np.arange(items)
+        for _ in range(3):
+            decorated(xs, table)
+        assert bool(decorated.explain().pipelines[0].lanes) == shown

@@ -37,7 +37,7 @@ from hastega_magic.compiler.fastpath.reading import (
     stretches_of,
 )
 from hastega_magic.compiler.fastpath.slots import Number, Slot, numbers_of, owners_of, slots_of
-from hastega_magic.compiler.fastpath.tables import captured_arrays, captured_lists, varied
+from hastega_magic.compiler.fastpath.tables import captured_arrays, captured_lists, varied, without_varied
 from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.statement import Bound, Loop, bare
 from hastega_magic.compiler.workspace import Workspace
@@ -71,7 +71,9 @@ def guards_of(
     reading = run.reading(owners, numbers, small)
     if reading is None:
         return None
-    execution, built = run.execution, run.loop.built
+    execution, built, arrays = run.execution, run.loop.built, varied(known, run.workspace)
+    job = without_cell(execution)
+    job = changed(job, tables=without_varied(job.tables, arrays))
     placed = None if reading.whole or not small else run.places(owners)
     return RunGuards(
         captured=known,
@@ -82,11 +84,11 @@ def guards_of(
         words=reading.words,
         loop=bare(run.loop),
         owners=stages,
-        execution=changed(execution, values=[], columns=[], job=without_cell(execution), choice=None),
+        execution=changed(execution, values=[], columns=[], job=job, choice=None),
         simple=reading.whole or bool(reading.stretches),
         large=min(each.length for each in execution.fused.sources) >= STREAMED,
         even=built.even or raises_before_zip(run.loop.pipeline),
-        arrays=varied(known, run.workspace),
+        arrays=arrays,
         stretches=reading.stretches,
         places=placed or {},
     )

@@ -198,7 +198,8 @@ class Prepared:
     @property
     def holds_data(self) -> bool:
         """Whether arrays or objects of the user's stay alive with it."""
-        return self.guards.captured.holds_data or bool(self.guards.execution.job.tables)
+        tables, others = self.guards.execution.job.tables, self.guards.arrays
+        return self.guards.captured.holds_data or len(tables) > len(others)
 
     def _soon(
         self, operands: Sequence[Any], arguments: Sequence[object], length: int, displays: Sequence[Display]

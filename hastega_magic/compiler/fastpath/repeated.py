@@ -71,7 +71,7 @@ class Form:
     @property
     def holds_data(self) -> bool:
         """Whether arrays or objects of the user's stay alive with it."""
-        return self.deferred_report.holds_data or (self.prepared is not None and self.prepared.holds_data)
+        return self.prepared is not None and self.prepared.holds_data
 
 
 @dataclass

@@ -16,7 +16,7 @@ from hastega_magic.compiler.fastpath.gathering import gathering
 from hastega_magic.compiler.fastpath.guards import Display, sources
 from hastega_magic.compiler.fastpath.reading import Given, Words, readings
 from hastega_magic.compiler.fastpath.slots import DoesNotFit, Number, owners_of
-from hastega_magic.compiler.fastpath.tables import Varied
+from hastega_magic.compiler.fastpath.tables import Varied, without_varied
 from hastega_magic.compiler.fastpath.views import ViewRule, view_rule
 from hastega_magic.compiler.fastpath.wide_products import Beyond, product_beyond
 from hastega_magic.compiler.options import Options
@@ -82,9 +82,9 @@ class SmallLoop:
             words: list[int] = []
             for each in self.words:
                 words += each.given(run)
-            for each in self.arrays:
-                each.enter(direct, arguments)
+            read = [each.enter(direct, arguments) for each in self.arrays]
             arrays = direct.run(words, length)
+            del read  # it had to stay so long
             if arrays is not None:
                 try:
                     return self.gather(DirectResult(direct, arrays, operands, displays, view, tail))
@@ -121,7 +121,7 @@ def small_loop(
     # A loop of an element's own may take any time, and has to be interrupted: not on this thread.
     if abi.layout(body.kernel).lasting:
         return None
-    direct = DirectCall(body.kernel, body.program, execution.job.tables, lock)
+    direct = DirectCall(body.kernel, body.program, without_varied(execution.job.tables, arrays), lock)
     beyond = product_beyond(execution, options, loop)
     return SmallLoop(words, direct, gather, where, bool(loop.built.tail), arrays, beyond)
 

@@ -88,7 +88,7 @@ def stub(
     text.add(2, "try:", "    alive = []")
     words = _words(text, small, kinds)
     for each in small.arrays:
-        text.add(3, f"{text.name(each.enter)}({text.name(small.direct)}, arguments)")
+        text.add(3, f"alive.append({text.name(each.enter)}({text.name(small.direct)}, arguments))")
     text.add(3, f"arrays = {text.name(small.direct.run)}({words}, length)")
     text.unless(3, "arrays is not None")
     left = f"DirectResult({text.name(small.direct)}, arrays, sources, displays, view, tail)"

@@ -14,7 +14,7 @@ import numpy as np
 from hastega_magic.compiler.fastpath.slots import DoesNotFit
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.errors import NotCompilable
-from hastega_magic.records import dataclass
+from hastega_magic.records import changed, dataclass
 from hastega_magic.runtime.cpu.direct import DirectCall
 from hastega_magic.runtime.objects import lists
 from hastega_magic.runtime.sources import AnyArray
@@ -44,9 +44,11 @@ class Varied:
                 raise DoesNotFit
         return array
 
-    def enter(self, direct: DirectCall, arguments: Sequence[object]) -> None:
-        """Have a loop, whose lock is held, read that of this run."""
-        direct.reads(self.slot, self.now(arguments))
+    def enter(self, direct: DirectCall, arguments: Sequence[object]) -> object:
+        """Have a loop, whose lock is held, read that of this run; what is to stay until it ends."""
+        array = self.now(arguments)
+        direct.reads(self.slot, array)
+        return array
 
 
 @dataclass(frozen=True)
@@ -63,16 +65,16 @@ class VariedList(Varied):
             raise DoesNotFit
         return array
 
-    def enter(self, direct: DirectCall, arguments: Sequence[object]) -> None:
+    def enter(self, direct: DirectCall, arguments: Sequence[object]) -> object:
         """Have a loop, whose lock is held, read those of this run, in memory that is kept if they are few."""
         data, intake = self.held(arguments), self.intake
         count = len(data)
         if not 0 < count <= lists.SHORT:
-            direct.reads(self.slot, self.now(arguments))
-        elif intake.read(data, count):
-            direct.points(self.slot, intake.address, intake.size, count)
-        else:
+            return super().enter(direct, arguments)
+        if not intake.read(data, count):
             raise DoesNotFit
+        direct.points(self.slot, intake.address, intake.size, count)
+        return None
 
     def held(self, arguments: Sequence[object]) -> list[object]:
         """The list of this run."""
@@ -121,6 +123,14 @@ def varied(known: Captured, workspace: Workspace) -> tuple[Varied, ...]:
     return tuple(found)
 
 
+def without_varied(tables: Sequence[TableColumn], arrays: Sequence[Varied]) -> list[TableColumn]:
+    """The captured arrays and lists, by slot, with no elements in those that may be others in each run."""
+    kept = list(tables)
+    for each in arrays:
+        kept[each.slot] = changed(kept[each.slot], data=np.empty(0, each.dtype))
+    return kept
+
+
 def tables_now(
     tables: Sequence[TableColumn], arrays: Sequence[Varied], arguments: Sequence[object]
 ) -> list[TableColumn]:
@@ -138,4 +148,4 @@ def tables_now(
     return now
 
 
-__all__ = ["Varied", "captured_arrays", "captured_lists", "tables_now", "varied"]
+__all__ = ["Varied", "captured_arrays", "captured_lists", "tables_now", "varied", "without_varied"]

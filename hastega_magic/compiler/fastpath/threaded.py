@@ -118,8 +118,9 @@ class ThreadedLoop:
         words = [word for each in sources for word in each.given(given)]
         spread = take(kept, plan, program, self.execution.job.tables, threads)
         try:
-            for each in self.arrays:
-                spread.reads(each.slot, each.now(arguments))
+            read = [each.now(arguments) for each in self.arrays]  # to stay until the end
+            for each, array in zip(self.arrays, read, strict=True):
+                spread.reads(each.slot, array)
             result = spread.run(words, length, again=True, sums=self.sums)
             self._helped = spread.helped
             if spread.whole:

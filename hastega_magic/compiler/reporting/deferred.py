@@ -1,7 +1,8 @@
 """A statement that ran with nobody looking, remembered for a report that may be asked for later.
 
 Listings, links and pictures cost more than most runs, so they are made when they are asked for. What is kept for them
-holds no source and no result: of a source its first elements, of a result its type and size.
+holds no memory of the user's: of a source its first elements, of a captured array a copy, of a result its type and
+size.
 """
 
 from __future__ import annotations
@@ -27,6 +28,9 @@ from hastega_magic.trace import Event, Trace
 _FIRST = 16
 """Elements of a source that are kept: as many as the lane view shows."""
 
+_MOST_BYTES = 4 << 20
+"""Of captured arrays, which the lane view looks up: it is left out where they have more."""
+
 
 @dataclass(frozen=True)
 class DeferredReport:
@@ -35,11 +39,8 @@ class DeferredReport:
     events: tuple[Event, ...]
     loop: Loop | None = None
     execution: Execution | None = None
-
-    @property
-    def holds_data(self) -> bool:
-        """Whether arrays that functions read stay alive with it."""
-        return self.execution is not None and bool(self.execution.job.tables)
+    in_lanes: bool = True
+    """Whether there is what the lane view looks up."""
 
     def tell(self, source: str, options: Options, trace: Trace, *sentences: str, quiet: bool = False) -> None:
         """Add the statement to a trace whose cell has this text, as its next group; with sentences about this run.
@@ -55,7 +56,8 @@ class DeferredReport:
             compiled.body(compiled.first, Trace())
             texts = [LoopTexts.of(self.execution, [self.loop], options, looking)]
             describe.describe_loop(self.execution, texts, 1, options, looking)
-            looking.add("lanes", **lane_view(self.execution))
+            if self.in_lanes:
+                looking.add("lanes", **lane_view(self.execution))
             pictures = Pictures()
             pictures.group([self.loop], self.execution)
             pictures.finish("", None, looking)
@@ -73,13 +75,16 @@ def remember(outcome: Outcome, trace: Trace) -> DeferredReport:
     (loop,) = outcome.loops
     if len(loop.stages) != len(loop.bound.stages):
         return DeferredReport(events)
-    return DeferredReport(events, bare(loop), _without_data(execution))
+    in_lanes = sum(each.data.nbytes for each in execution.job.tables) <= _MOST_BYTES
+    return DeferredReport(events, bare(loop), _without_data(execution, in_lanes), in_lanes)
 
 
-def _without_data(execution: Execution) -> Execution:
+def _without_data(execution: Execution, in_lanes: bool) -> Execution:
     columns = [_first(column, execution.length) for column in execution.columns]
     values = [_outline(value) for value in execution.values]
     job = without_cell(execution, columns)
+    tables = [replace(each, data=each.data.copy()) for each in job.tables] if in_lanes else []
+    job = replace(job, tables=tables)
     return replace(execution, columns=columns, values=values, job=job)
 
 

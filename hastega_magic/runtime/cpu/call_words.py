@@ -1,4 +1,7 @@
-"""The words that a kernel's function is called with, kept from call to call; captured arrays are put in anew."""
+"""The words that a kernel's function is called with, kept from call to call.
+
+Captured arrays that may be others in each run are put in anew, and whoever puts them in keeps them until its end.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +26,9 @@ class CallWords:
             self._words[plan.table(slot) : plan.table(slot + 1)] = table_words(table)
 
     def reads(self, slot: int, table: AnyArray) -> None:
-        """The captured array of this slot, contiguous, from now on."""
-        if self._tables[slot] is not table or table.flags.owndata:  # `resize` may have moved it
-            place = self._plan.table(slot)
-            self._words[place : place + 3] = table_words(table)
-            self._tables[slot] = table
+        """The captured array of this slot, contiguous, in the next run; nothing of it is kept."""
+        place = self._plan.table(slot)
+        self._words[place : place + 3] = table_words(table)
 
 
 __all__ = ["CallWords"]
