@@ -73,7 +73,7 @@ class Rows:
         return True
 
 
-def rows_of(name: str, flat: Array, bounds: Array, scalar: ScalarType, held: Sequence[Any]) -> Rows:
+def rows_from(name: str, flat: Array, bounds: Array, scalar: ScalarType, held: Sequence[Any]) -> Rows:
     """Rows by their numbers, of shape (numbers,), and their bounds, of shape (rows + 1,), as runtime reads them."""
     kind = cast("type[Any]", type(flat[:1].tolist()[0]))
     values = items(flat, scalar, kind, _room(len(flat)))
@@ -86,24 +86,24 @@ def _room(count: int) -> int:
     return 1 << (count - 1).bit_length()
 
 
-def over_row(function: Callable[[Any], object], rows: Rows) -> FunctionType:
+def by_place(function: Callable[[Any], object], rows: Rows) -> FunctionType:
     """The function of rows as one of their places."""
 
-    def of_row(place: int) -> object:
+    def at(place: int) -> object:
         return function(rows[place])
 
-    return cast(FunctionType, of_row)
+    return cast(FunctionType, at)
 
 
 def taken_apart(function: object) -> tuple[Callable[[Any], object], Rows] | None:
-    """The function of rows, and these, that `over_row` made one of places of; None for other functions."""
-    if not isinstance(function, FunctionType) or function.__code__ is not _OF_ROW:
+    """The function of rows, and these, that `by_place` made one of places of; None for other functions."""
+    if not isinstance(function, FunctionType) or function.__code__ is not _BY_PLACE:
         return None
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
     return cells["function"].cell_contents, cells["rows"].cell_contents
 
 
-_OF_ROW = next(each for each in over_row.__code__.co_consts if hasattr(each, "co_freevars"))
+_BY_PLACE = next(each for each in by_place.__code__.co_consts if hasattr(each, "co_freevars"))
 
 
 def _are_filled(bounds: Array) -> bool:
@@ -118,4 +118,4 @@ def _width(bounds: Array) -> int | None:
     return first if bool((np.diff(bounds) == first).all()) else None
 
 
-__all__ = ["SHORT", "Rows", "over_row", "rows_of", "taken_apart"]
+__all__ = ["SHORT", "Rows", "by_place", "rows_from", "taken_apart"]

@@ -11,7 +11,7 @@ import pytest
 
 from hastega_magic.compiler.comparing.written import as_written
 from hastega_magic.errors import IntegerOverflowWarning, Span
-from hastega_magic.ir.rows import over_row, rows_of
+from hastega_magic.ir.rows import by_place, rows_from
 from hastega_magic.session import Options, Session
 from hastega_magic.syntax.loops.build import BoundStage
 from hastega_magic.syntax.site import StageSite
@@ -171,7 +171,7 @@ def test_baselines_run_what_the_user_wrote() -> None:
     place = StageSite("map", "map(f)", Span(1, 0, 1, 1), known=True)
     held = [[1, 2], [3], [4, 5, 6]]
     flat, bounds = np.arange(1, 7), np.array([0, 2, 3, 6])
-    stages = (BoundStage(place, None, (over_row(sum, rows_of("rows", flat, bounds, INT, held)),)),)
+    stages = (BoundStage(place, None, (by_place(sum, rows_from("rows", flat, bounds, INT, held)),)),)
     value, written = as_written(range(3), stages, 2)
     assert (value, [each.args for each in written]) == (held[:2], [(sum,)])
     for step, name, taken in ((1, "window", [0, 1, 2, 3]), (3, "chunk", [0, 1, 2, 3, 4, 5])):

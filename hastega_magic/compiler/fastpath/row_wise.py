@@ -12,7 +12,7 @@ from hastega_magic.compiler.fastpath.guards import Display, DoesNotFit
 from hastega_magic.compiler.fastpath.standing import Standing
 from hastega_magic.compiler.sources.places import over_these
 from hastega_magic.compiler.statement import Bound
-from hastega_magic.ir.rows import Rows, over_row
+from hastega_magic.ir.rows import Rows, by_place
 from hastega_magic.records import dataclass
 from hastega_magic.runtime.objects.rows import numbers_of
 from hastega_magic.syntax.closures.contained import Where
@@ -54,7 +54,7 @@ class RowWise(Standing):
         callee, args, kwargs = display
         if len(args) != 1 or kwargs:
             raise DoesNotFit
-        return callee, (over_row(args[0], self.rows),), kwargs
+        return callee, (by_place(args[0], self.rows),), kwargs
 
     def changed(self, bound: Bound) -> set[Where] | None:
         """Variables whose numbers its functions found changed; None where anything else is different."""

@@ -15,7 +15,7 @@ from hastega_magic.compiler.statement import Bound, Loop, source_span
 from hastega_magic.errors import Span
 from hastega_magic.frames import reraise_signal
 from hastega_magic.interval import INT64
-from hastega_magic.ir.rows import SHORT, Rows, over_row, rows_of, taken_apart
+from hastega_magic.ir.rows import SHORT, Rows, by_place, rows_from, taken_apart
 from hastega_magic.runtime.objects.fields import MOST, columns
 from hastega_magic.runtime.objects.rows import numbers_of
 from hastega_magic.runtime.python_calls import elements, over_tuples, takes_one
@@ -62,7 +62,7 @@ def over_rows(bound: Bound, value: object, stages: Sequence[BoundStage]) -> tupl
 
     Rows are what a list or tuple holds that are such themselves, of any length. `filter` may come before `map`.
     """
-    if not of_rows(value):
+    if not are_rows(value):
         return None
     computing = len(list(takewhile(lambda each: each.site.name == "filter", stages)))
     behind = stages[computing].site.name if computing < len(stages) else ""
@@ -77,11 +77,11 @@ def over_rows(bound: Bound, value: object, stages: Sequence[BoundStage]) -> tupl
         return None
     scalar = STORAGES[numbers.flat.dtype.name].scalar
     name = bound.site.source_name if value is bound.source else None
-    rows = rows_of(name or "rows", numbers.flat, numbers.bounds, scalar, held)
+    rows = rows_from(name or "rows", numbers.flat, numbers.bounds, scalar, held)
     return over_these(bound, rows, stages, computing), range(len(rows))
 
 
-def of_rows(value: Any) -> bool:
+def are_rows(value: Any) -> bool:
     """Whether it is a list or tuple that holds such, as far as its first element tells."""
     return type(value) in _ROWS and type(next(iter(value), None)) in _ROWS
 
@@ -89,7 +89,7 @@ def of_rows(value: Any) -> bool:
 def over_these(bound: Bound, rows: Rows, stages: Sequence[BoundStage], computing: int) -> Bound:
     """The statement over the places of rows; so many of the stages are given rows."""
     given = [
-        replace(each, args=(over_row(cast(Any, _function_of(each)), rows),), kwargs={})
+        replace(each, args=(by_place(cast(Any, _function_of(each)), rows),), kwargs={})
         for each in stages[:computing]
     ]
     site = _counted_from_here(bound, stages)
@@ -191,7 +191,7 @@ __all__ = [
     "is_of_row",
     "is_table",
     "leaves_most",
-    "of_rows",
+    "are_rows",
     "over_fields",
     "over_places",
     "over_rows",
