@@ -187,11 +187,11 @@ def _sequence(value: object) -> Sequence[Any] | None:
 
 __all__ = [
     "TAKES_FEW",
+    "are_rows",
     "fields",
     "is_of_row",
     "is_table",
     "leaves_most",
-    "are_rows",
     "over_fields",
     "over_places",
     "over_rows",
