@@ -23,6 +23,7 @@ _SPARSE = 16
 """More places than this for each element are not worth going through."""
 
 _SEQUENCES = frozenset({list, tuple, range, array.array, bytes, bytearray, np.ndarray})
+_ROWS = frozenset({list, tuple})
 _SIZED = _SEQUENCES | {str, dict, set, frozenset}
 _LEFT_OUT = (ZeroDivisionError, ValueError, IndexError)
 """What bounds may raise for elements that a condition leaves out; of others the loop finds out."""
@@ -44,18 +45,25 @@ class ClauseRange:
 
 def count_at_once(nest: Nest, functions: Sequence[Any], operands: Sequence[Any]) -> int | None:
     """How many places there are, where that can be seen with next to no effort."""
-    if any(len(clause.columns) != 1 for clause in nest.clauses) or _not_own(nest, functions):
+    if not all(map(_is_one, nest.clauses)) or _not_own(nest, functions):
         return None
     count = 1
     for clause in nest.clauses:
         given = clause.columns[0].given
         assert given is not None
         kind, number = given
-        source = operands[number] if kind == "operand" else functions[number]()
+        source: Any = operands[number] if kind == "operand" else functions[number]()
+        if clause.columns[0].kind == "columns":
+            source = source[0] if type(source) in _ROWS and source else ()
         if type(source) not in _SEQUENCES:
             return None
         count *= len(source)
     return count
+
+
+def _is_one(clause: Clause) -> bool:
+    """Whether it goes through one thing."""
+    return bool(clause.columns) and (len(clause.columns) == 1 or clause.columns[0].kind == "field")
 
 
 def gone_through(
@@ -98,9 +106,16 @@ def _not_own(nest: Nest, functions: Sequence[Any]) -> str:
     numbers = NUMBERS - {float} if exact else NUMBERS
     if any(type(each) not in numbers for each in functions[nest.numbers]()):
         return "an inner `for` depends on something that is no number of Python's"
-    if any(type(each) not in _SIZED for each in functions[nest.sequences]()):
+    sequences = functions[nest.sequences]()
+    held = [_item(sequences[number], place) for number, place in nest.held]
+    if any(type(each) not in _SIZED for each in (*sequences, *held)):
         return "an inner `for` depends on something that is no sequence of Python's"
     return ""
+
+
+def _item(rows: Any, place: int) -> Any:
+    """An item of a list or tuple; None where there is none."""
+    return rows[place] if type(rows) in _ROWS and place < len(rows) else None
 
 
 def _clause_range(
@@ -109,8 +124,9 @@ def _clause_range(
     """A clause that depends on no other."""
     sources: list[Any] = []
     counted: list[int | None] = []
+    apart: dict[Given, Sequence[Any]] = {}
     for column in clause.columns:
-        source, start = _source(column, value, usable)
+        source, start = _source(column, value, usable, apart)
         sources.append(source)
         counted.append(start)
     count = min(len(source) for source in sources if source is not None)
@@ -121,20 +137,39 @@ def _clause_range(
 
 
 def _source(
-    column: Column, value: Callable[[Given], Any], usable: Callable[[Any], None]
+    column: Column,
+    value: Callable[[Given], Any],
+    usable: Callable[[Any], None],
+    apart: dict[Given, Sequence[Any]],
 ) -> tuple[Any, int | None]:
-    """The elements of a name, or where its numbers begin."""
+    """The elements of a name, or where its numbers begin. `apart`: the fields of what has been taken apart."""
+    if column.given in apart:
+        return apart[column.given][column.place], None
     given: Any = 0 if column.given is None else value(column.given)
     if column.kind == "count":
         if type(given) is not int:
             raise NotExact("`enumerate` begins with something that is no int of Python's")
         return None, given
     usable(given)
+    if column.kind == "columns":
+        if type(given) not in _ROWS or not _ROWS.issuperset(map(type, given)):
+            raise NotExact("it goes through columns of what are no lists or tuples")
+        return list(zip(*given, strict=False)), None
     if column.backwards:
         if type(given) not in _SEQUENCES:
             raise NotExact("it goes backwards over elements that only Python can give")
         given = given[::-1]
+    if column.kind == "field" and column.given is not None:
+        apart[column.given] = _fields(given, column.fields)
+        return apart[column.given][column.place], None
     return given, None
+
+
+def _fields(rows: Any, count: int) -> Sequence[Any]:
+    """The fields of rows of so many, one after the other; NotExact where some have others."""
+    if type(rows) not in _ROWS or not _ROWS.issuperset(map(type, rows)) or set(map(len, rows)) - {count}:
+        raise NotExact("it takes apart what are no lists or tuples of as many items")
+    return list(zip(*rows, strict=True)) or [()] * count
 
 
 def _ints(source: Any, count: int) -> Sequence[int] | None:

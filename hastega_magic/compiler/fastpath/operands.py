@@ -14,7 +14,7 @@ from hastega_magic.compiler.fastpath.clauses import count_at_once
 from hastega_magic.compiler.fastpath.objects import NotExact
 from hastega_magic.compiler.fastpath.places import Places
 from hastega_magic.compiler.fastpath.profitability import Profitability
-from hastega_magic.compiler.fastpath.row_by_row import are_few, flattened, many, no_rows
+from hastega_magic.compiler.fastpath.row_by_row import are_few, cut, flattened, many, no_rows, row_lengths
 from hastega_magic.compiler.sources.kinds import of_scalars
 from hastega_magic.compiler.sources.places import is_table
 from hastega_magic.records import dataclass
@@ -42,10 +42,13 @@ class Iterated:
     places: Places | None = None
 
 
-def not_tried(operand: Any, depth: int = 0) -> str:
-    """Why nothing is tried over it, told at the least cost; "" where it may be worth it. `depth`: as in `Ordinary`."""
+def not_tried(operand: Any, depth: int = 0, few: int = FEW) -> str:
+    """Why nothing is tried over it, told at the least cost; "" where it may be worth it.
+
+    `depth`, `few`: as in `Ordinary`.
+    """
     if depth:
-        return IS_FEW if depth == 1 and are_few(operand) else ""
+        return IS_FEW if depth == 1 and are_few(operand, few) else ""
     kind = cast("type[object]", type(operand))
     if kind in _SOURCES:
         try:
@@ -62,18 +65,18 @@ def not_tried(operand: Any, depth: int = 0) -> str:
 
 def iterated(operands: tuple[object, ...], code: Ordinary) -> tuple[tuple[object, ...], Iterated]:
     """The operands in the order in which they are iterated over, and what they are; NotExact where Python has to."""
-    of_rows = code.depth and type(operands[0]) is not np.ndarray
+    of_rows = [bool(code.depth) and type(operands[number]) is not np.ndarray for number in code.sources]
     if code.depth:
-        operands = (flattened(operands[0], code.depth), *operands[1:])
+        operands = _by_rows(operands, code)
     sources: list[Any] = [operands[number] for number in code.sources]
     for operand in sources:
         look_at(operand, code.apart)
     length = min(map(many, sources))
-    if length < FEW:
+    if length < code.few:
         raise NotExact(IS_FEW)
     if code.strict and any(len(each) > length for each in sources):
         raise NotExact("`zip` is strict, and one of what it goes through is longer")
-    arrays = tuple(type(operand) is np.ndarray and not of_rows for operand in sources)
+    arrays = tuple(type(each) is np.ndarray and not rows for each, rows in zip(sources, of_rows, strict=True))
     look_at_errors(arrays)
     if code.backwards:
         operands = tuple(_turned(each) if n in code.backwards else each for n, each in enumerate(operands))
@@ -81,6 +84,17 @@ def iterated(operands: tuple[object, ...], code: Ordinary) -> tuple[tuple[object
         id(operands[number]) for number, each in zip(code.sources, arrays, strict=True) if each
     )
     return operands, Iterated(arrays, of_numpy, length, operands[code.sources[0]])
+
+
+def _by_rows(operands: tuple[object, ...], code: Ordinary) -> tuple[object, ...]:
+    """The operands with the numbers of rows in place of these; NotExact where rows side by side have not as many."""
+    rows: list[Any] = [operands[number] for number in code.sources]
+    if len(rows) > 1:
+        lengths = [row_lengths(each) for each in rows]
+        if any(each != lengths[0] for each in lengths):
+            raise NotExact("rows side by side have not as many elements")
+    made = {number: flattened(operands[number], code.depth) for number in code.sources}
+    return tuple(made.get(number, each) for number, each in enumerate(operands))
 
 
 def as_before(
@@ -131,8 +145,13 @@ def _turned(operand: Any) -> object:
     return operand[::-1]
 
 
-def completed(code: Ordinary, operands: Sequence[Any], found: Any) -> Any:
-    """The code's value from the pipeline's; NotExact where it cannot be told from that."""
+def completed(code: Ordinary, operands: Sequence[Any], found: Any, rows: Any = None) -> Any:
+    """The code's value from the pipeline's; NotExact where it cannot be told from that.
+
+    `rows`: of whose numbers it is, as many in each row.
+    """
+    if code.rows and rows is not None:
+        return cut(found, rows)
     if code.start is not None:
         found = _started(operands[code.start], found)
     return _picked(operands[code.sources[0]], found) if code.picks else found

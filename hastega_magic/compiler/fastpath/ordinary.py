@@ -32,12 +32,13 @@ from hastega_magic.compiler.fastpath.operands import (
     not_tried,
 )
 from hastega_magic.compiler.fastpath.pauses import Pauses
-from hastega_magic.compiler.fastpath.places import PlacesOf
+from hastega_magic.compiler.fastpath.places import PlacesOf, by_place, itself
 from hastega_magic.compiler.fastpath.profitability import SOONER, STAYS, Profitability
 from hastega_magic.compiler.fastpath.repeated import Form, Repeated
+from hastega_magic.compiler.fastpath.row_by_row import cut_evenly
 from hastega_magic.compiler.fastpath.row_wise import by_python_at_most
 from hastega_magic.compiler.fastpath.trailing import values_behind
-from hastega_magic.compiler.fastpath.unbound import local_error
+from hastega_magic.compiler.fastpath.unbound import run_by_python
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.python.by_python import same_bits
@@ -52,7 +53,7 @@ from hastega_magic.runtime.signals import with_signals
 from hastega_magic.syntax.closures.attributes import is_disguised
 from hastega_magic.syntax.closures.numpy_read import numpy_read
 from hastega_magic.syntax.loops.build import BoundStage
-from hastega_magic.syntax.ordinary.parts import FEW_PLACES, Ordinary
+from hastega_magic.syntax.ordinary.parts import FEWER, Ordinary
 from hastega_magic.syntax.reading.functions import adopt
 from hastega_magic.syntax.reading.text import Text
 from hastega_magic.syntax.site import StageSite
@@ -98,7 +99,9 @@ class OrdinaryCode(Repeated):
         assert self.code is not None
         nest = self.code.nest is not None
         for number in self.code.asked:
-            if why := self._few.again(given[number]) if nest else not_tried(given[number], self.code.depth):
+            value = given[number]
+            why = self._few.again(value) if nest else not_tried(value, self.code.depth, self.code.few)
+            if why:
                 self.runs += 1
                 self.idle = 0
                 self._all += 1
@@ -120,20 +123,14 @@ class OrdinaryCode(Repeated):
         began = time.perf_counter()
         found = self._found(callees, functions, operands)
         length, by_python = self._profitability.asked()
+        assert self.code is not None
         if found is _NOTHING:
             began = time.perf_counter()
-            try:
-                value = python(callees, functions, operands)
-            except NameError as error:
-                unbound = local_error(error, python)
-                if unbound is None:
-                    raise
-            else:
-                if by_python:
-                    self._profitability.took(time.perf_counter() - began, length, True, value)
-                return value
-            raise unbound
-        assert self.code is not None
+            alone = self.code.rows and (by_python or self.reason.startswith(FEWER))
+            value = run_by_python(python, callees, functions, operands, *([False] if alone else []))
+            if by_python:
+                self._profitability.took(time.perf_counter() - began, length, True, value)
+            return value
         made = found if self.code.after is None else self.code.after(found)
         # Which NaN are one key is a matter of identity, and the loop's are new objects.
         odd = holds_nan_keys(made) if self.code.keys is None else holds_nan(self.code.keys(made))
@@ -150,7 +147,7 @@ class OrdinaryCode(Repeated):
         code = self.code
         assert code is not None
         for number in code.sources if code.nest is None else ():
-            if why := not_tried(operands[number], code.depth):
+            if why := not_tried(operands[number], code.depth, code.few):
                 return self._left(why)
         if why := self._refused(callees, functions):
             return self._left(why)
@@ -160,13 +157,14 @@ class OrdinaryCode(Repeated):
             return self._left(why)
         try:
             operands += values_behind(code, functions)
+            rows = operands[0] if code.depth else None
             if code.nest is None:
                 operands, given = iterated(operands, code)
                 found = self._value(functions, operands, given)
             else:
                 found = self._over_places(functions, operands)
             if found is not _NOTHING:
-                found = completed(code, operands, found)
+                found = completed(code, operands, found, rows)
         except HoldsNan:
             self._pauses.found_nan()
             return self._left(NAN)
@@ -202,20 +200,21 @@ class OrdinaryCode(Repeated):
         assert self.code.nest is not None
         if self._nest is None:
             self._nest = PlacesOf(self.code.nest, self.filename)
-        arrays: list[bool] = []
+        arrays, few = list[bool](), self.code.few_places
 
         def look(source: object) -> None:
             look_at(source)
             arrays.append(type(source) is np.ndarray)
 
-        with self._few.told(operands[0]), self._nest.found(functions, operands, FEW_PLACES, look) as places:
+        with self._few.told(operands[0]), self._nest.found(functions, operands, few, look) as places:
             look_at_errors(arrays)
             whole = range(places.count)
             given = Iterated(tuple(arrays), frozenset(), places.count, whole, places)
             decided = short_circuit.DECIDED.get(self.site.stages[-1].name)
             if decided is None or places.count <= short_circuit.STRETCH:
-                return self._value(functions, operands, given)
-            found: object = not decided
+                found = self._value(functions, operands, given)
+                return cut_evenly(found, places.last) if self.code.rows and found is not _NOTHING else found
+            found = not decided
             for _, part in short_circuit.stretches(whole):  # Python may end early
                 found = self._value(functions, operands, replace(given, source=part))
                 if found is _NOTHING or found is decided:
@@ -261,7 +260,10 @@ class OrdinaryCode(Repeated):
         self, functions: Sequence[object], operands: Sequence[object], given: Iterated
     ) -> list[Display]:
         assert self.code is not None
-        nest = () if given.places is None else (given.places.function,)
+        nest: Sequence[object] = () if given.places is None else (given.places.function,)
+        if given.places is not None and given.places.rows:
+            functions = [by_place(cast(FunctionType, each), given.places.function) for each in functions]
+            nest = (itself,)
         places: dict[str, Sequence[object]] = {"function": functions, "operand": operands, "nest": nest}
         arguments = ((places[kind][number] for kind, number in step.arguments) for step in self.code.steps)
         return [(None, tuple(each), {}) for each in arguments]

@@ -18,13 +18,17 @@ import numpy as np
 
 from hastega_magic.compiler.fastpath.clauses import ClauseRange, count_at_once, gone_through
 from hastega_magic.compiler.fastpath.objects import NotExact
+from hastega_magic.compiler.sources.places import are_rows
 from hastega_magic.errors import BeyondInt64, NotCompilable
 from hastega_magic.interval import INT64
 from hastega_magic.ir.items import Items, items
+from hastega_magic.ir.rows import Rows, rows_from
 from hastega_magic.records import dataclass
+from hastega_magic.runtime.objects.rows import numbers_of
 from hastega_magic.runtime.sources import described
-from hastega_magic.syntax.ordinary.parts import Nest
+from hastega_magic.syntax.ordinary.parts import FEWER, Nest
 from hastega_magic.syntax.ordinary.rewriting import placed
+from hastega_magic.types import STORAGES
 
 _MOST = 1 << 48
 """Places that a loop counts."""
@@ -36,12 +40,34 @@ class FewPlaces(NotExact):
 
 @dataclass(frozen=True)
 class Places:
-    """How many there are, how many of them about name elements, the function of a place, and its tree."""
+    """How many there are, how many of them about name elements, the function of a place, and its tree.
+
+    `last`: how many the innermost clause has. `rows`: whether elements are rows, which no stage hands on: functions
+    are given places then (`by_place`).
+    """
 
     count: int
     elements: int
     function: FunctionType
     node: ast.Lambda
+    last: int
+    rows: bool
+
+
+def itself(place: int) -> int:
+    """The stage that would name the elements of a place."""
+    return place
+
+
+def by_place(
+    function: Callable[..., object], places: Callable[[int], Sequence[object]]
+) -> Callable[[int], object]:
+    """The function of the elements that a place names as one of the place."""
+
+    def at(place: int) -> object:
+        return function(*places(place))
+
+    return at
 
 
 _Form = tuple[tuple[str, ...], ...]
@@ -57,7 +83,7 @@ class PlacesOf:
 
     nest: Nest
     filename: str
-    _kept: dict[tuple[int, int], Items] = field(default_factory=dict[tuple[int, int], Items])
+    _kept: dict[tuple[int, int], Items | Rows] = field(default_factory=dict[tuple[int, int], "Items | Rows"])
     _made: dict[_Form, tuple[Callable[..., FunctionType], ast.Lambda]] = field(
         default_factory=dict[_Form, "tuple[Callable[..., FunctionType], ast.Lambda]"]
     )
@@ -86,9 +112,15 @@ class PlacesOf:
         kept = self._lock.acquire(blocking=False)  # else another thread uses the memory
         try:
             function, node = self._function(clauses, lengths, kept)
-            yield Places(count, int(elements), function, node)
+            rows = any(are_rows(source) for each in clauses for source in each.sources)
+            if rows and any(each.within is not None for each in self.nest.clauses):
+                raise NotExact("it goes through rows, and a range that depends on elements")
+            yield Places(count, int(elements), function, node, clauses[-1].count, rows)
         finally:
             if kept:
+                for each in self._kept.values():
+                    if isinstance(each, Rows):
+                        each.held = None  # which the user may want to be rid of
                 self._lock.release()
 
     def _function(
@@ -120,10 +152,12 @@ class PlacesOf:
         make, node = self._made[key]
         return make(*values), node
 
-    def _items(self, number: int, column: int, source: Any, count: int, kept: bool) -> Items:
+    def _items(self, number: int, column: int, source: Any, count: int, kept: bool) -> Items | Rows:
         """The elements of a clause as an array of the loop."""
         is_array = isinstance(source, np.ndarray)
         part: Any = source if len(source) == count else source[:count]
+        if are_rows(part):
+            return self._rows(number, column, part, kept)
         try:
             found = described(part, "a source")
             values = found.array(0, count)
@@ -135,16 +169,31 @@ class PlacesOf:
             raise NotExact("it goes through integers beyond 64 bits")
         kind = cast("type[Any]", type(values[0] if is_array else values[0].item()))
         known = self._kept.get((number, column)) if kept else None
-        if known is not None and known.refill(values, kind):
+        if isinstance(known, Items) and known.refill(values, kind):
             return known
         made = items(values, found.source.type, kind)
         if kept:
             self._kept[number, column] = made
         return made
 
+    def _rows(self, number: int, column: int, rows: Any, kept: bool) -> Rows:
+        """The same of elements that are rows of numbers."""
+        numbers = numbers_of(rows, bounds=True, least=1)
+        if numbers is None or numbers.bounds is None:
+            raise NotExact("it goes through rows of what is no number of one type")
+        known = self._kept.get((number, column)) if kept else None
+        if isinstance(known, Rows) and known.refill(numbers.flat, numbers.bounds, rows):
+            return known
+        scalar = STORAGES[numbers.flat.dtype.name].scalar
+        name = " and ".join(self.nest.clauses[number].names)
+        made = rows_from(f"rows of {name}", numbers.flat, numbers.bounds, scalar, rows)
+        if kept:
+            self._kept[number, column] = made
+        return made
+
 
 def _too_few(few: int) -> str:
-    return f"there are fewer than {few} elements: Python is faster"
+    return f"{FEWER} {few} elements: Python is faster"
 
 
 def _radix(clauses: Sequence[ClauseRange], number: int) -> list[int]:
@@ -205,4 +254,4 @@ def _arguments(names: Sequence[str]) -> ast.arguments:
     return ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
 
 
-__all__ = ["FewPlaces", "Places", "PlacesOf"]
+__all__ = ["FewPlaces", "Places", "PlacesOf", "by_place", "itself"]

@@ -19,24 +19,25 @@ from hastega_magic.runtime.objects.rows import numbers_of
 from hastega_magic.syntax.ordinary.parts import FEW
 
 _ROWS = frozenset({list, tuple})
-_FEWEST = 64
-"""Numbers, if all rows were as the first one, with which none of the others is looked at."""
+_FEWER = 4
+"""By so much fewer numbers, if all rows were as the first one, and none of the others is looked at."""
+_NO_ROWS = "it goes through rows that are no lists or tuples, whose elements only Python can give"
 _SAMPLE = 16
 """Rows of which the length is looked at, about so many."""
 
 
-def are_few(rows: Any) -> bool:
+def are_few(rows: Any, few: int = FEW) -> bool:
     """Whether, as far as the first row tells, rows have fewer elements than a compiled call is worth."""
     if type(rows) is np.ndarray:
-        return cast("np.ndarray[Any, Any]", rows).size < FEW
+        return cast("np.ndarray[Any, Any]", rows).size < few
     if type(rows) not in _ROWS:
         return False
     count = len(rows)
     for first in rows:
-        if type(first) in _ROWS and 0 < count * len(first) < _FEWEST:
+        if type(first) in _ROWS and 0 < count * len(first) < few // _FEWER:
             return True
         break
-    return count < FEW and _mean(rows) * count < FEW
+    return count < few and _mean(rows) * count < few
 
 
 def no_rows(source: Any) -> bool:
@@ -77,13 +78,36 @@ def flattened(rows: object, depth: int) -> object:
     return _chained(rows) if numbers is None else numbers.flat
 
 
+def cut(elements: Any, rows: Any) -> list[object]:
+    """A list of the elements in rows as long as these; NotExact where another thread has changed them meanwhile."""
+    if type(rows) is np.ndarray:
+        return cut_evenly(elements, rows.shape[-1])
+    ends = list(itertools.accumulate(row_lengths(rows)))
+    if ends[-1] != len(elements):
+        raise NotExact("its rows have changed meanwhile")
+    return [elements[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+
+
+def row_lengths(rows: Any) -> list[int]:
+    """How many elements each row has; NotExact for what only Python can go through."""
+    if type(rows) is np.ndarray:
+        shape = cast("np.ndarray[Any, Any]", rows).shape
+        return [shape[1]] * shape[0] if len(shape) > 1 else []
+    if type(rows) not in _ROWS or not _ROWS.issuperset(map(type, rows)):
+        raise NotExact(_NO_ROWS)
+    return list(map(len, rows))
+
+
+def cut_evenly(elements: Any, width: int) -> list[object]:
+    """A list of the elements in rows of so many."""
+    return [elements[start : start + width] for start in range(0, len(elements), width)]
+
+
 def _chained(rows: object) -> list[object]:
     held = cast("Sequence[Sequence[object]]", rows)
     if type(held) not in _ROWS or not _ROWS.issuperset(map(type, held)):
-        raise NotExact(
-            "it goes through rows that are no lists or tuples, whose elements only Python can give"
-        )
+        raise NotExact(_NO_ROWS)
     return list(itertools.chain.from_iterable(held))
 
 
-__all__ = ["are_few", "flattened", "many", "no_rows"]
+__all__ = ["are_few", "cut", "cut_evenly", "flattened", "many", "no_rows", "row_lengths"]

@@ -17,9 +17,11 @@ from hastega_magic.errors import NotCompilable
 from hastega_magic.records import changed, dataclass
 from hastega_magic.runtime.cpu.direct import DirectCall
 from hastega_magic.runtime.objects import lists
+from hastega_magic.runtime.objects.rows import numbers_of, row_reader
 from hastega_magic.runtime.sources import AnyArray
 from hastega_magic.runtime.tables import TableColumn, described_table
 from hastega_magic.syntax.closures.captured import Captured
+from hastega_magic.syntax.values.dimensions import shape_of
 
 
 @dataclass(frozen=True)
@@ -78,17 +80,40 @@ class VariedList(Varied):
 
     def held(self, arguments: Sequence[object]) -> list[object]:
         """The list of this run."""
-        data = self.reads[0](arguments)
-        if type(data) is not list:
+        return _held(self, arguments)
+
+
+@dataclass(frozen=True)
+class VariedRows(Varied):
+    """A captured list of equally long rows of numbers, of which functions look up items of items alone."""
+
+    ends: AnyArray
+    """How many numbers there are as far as each row's end, shape (rows,)."""
+
+    def now(self, arguments: Sequence[object]) -> AnyArray:
+        """Its numbers in this run, one row after the other; DoesNotFit if they are of another kind, or shape."""
+        data = _held(self, arguments)
+        numbers = numbers_of(data, bounds=True) if len(data) == len(self.ends) else None
+        if numbers is None or numbers.bounds is None or numbers.flat.dtype != self.dtype:
             raise DoesNotFit
-        for read in self.reads[1:]:
-            if read(arguments) is not data:
-                raise DoesNotFit
-        return cast("list[object]", data)
+        if not np.array_equal(numbers.bounds[1:], self.ends):
+            raise DoesNotFit
+        return numbers.flat
+
+
+def _held(known: Varied, arguments: Sequence[object]) -> list[object]:
+    """The list that its variables hold in this run."""
+    data = known.reads[0](arguments)
+    if type(data) is not list:
+        raise DoesNotFit
+    for read in known.reads[1:]:
+        if read(arguments) is not data:
+            raise DoesNotFit
+    return cast("list[object]", data)
 
 
 def captured_lists(workspace: Workspace) -> list[object]:
-    """The lists of numbers among that of which functions look up items alone, and which native code can read."""
+    """The lists of numbers, and of rows of these, of which functions look up items alone; native code can read them."""
     pairs = zip(workspace.captured, workspace.table_columns, strict=True)
     return [
         value
@@ -96,8 +121,21 @@ def captured_lists(workspace: Workspace) -> list[object]:
         if type(value) is list
         and not workspace.lists[id(cast(object, value))]
         and (type_ := lists.TYPES.get(column.data.dtype.name)) is not None
-        and lists.reader(type_) is not None
+        and (
+            lists.reader(type_) is not None
+            if _rows_in(cast(object, value)) is None
+            else row_reader(type_) is not None
+        )
     ]
+
+
+def _rows_in(value: object) -> tuple[int, int] | None:
+    """How many rows a list of these has, and numbers in each; None for a list of numbers."""
+    match shape_of(value):
+        case (rows, numbers):
+            return rows, numbers
+        case _:
+            return None
 
 
 def captured_arrays(workspace: Workspace) -> list[AnyArray]:
@@ -116,7 +154,11 @@ def varied(known: Captured, workspace: Workspace) -> tuple[Varied, ...]:
     for slot, each in enumerate(workspace.captured):
         reads = known.arrays.get(id(each))
         if reads and type(each) is list:
-            dtype = workspace.table_columns[slot].data.dtype
+            dtype, rows = workspace.table_columns[slot].data.dtype, _rows_in(cast(object, each))
+            if rows is not None:
+                ends = np.arange(1, rows[0] + 1) * rows[1]
+                found.append(VariedRows(slot, dtype, rows, reads, ends))
+                continue
             reader = lists.reader(lists.TYPES[dtype.name])
             assert reader is not None
             found.append(VariedList(slot, dtype, (), reads, lists.Intake(reader)))
@@ -137,6 +179,9 @@ def tables_now(
     """The captured arrays and lists of this run, by slot."""
     now = list(tables)
     for each in arrays:
+        if isinstance(each, VariedRows):
+            now[each.slot] = changed(now[each.slot], data=each.now(arguments))
+            continue
         data = each.held(arguments) if isinstance(each, VariedList) else each.now(arguments)
         try:
             found = described_table(data, now[each.slot].table.name)

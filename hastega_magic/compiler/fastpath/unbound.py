@@ -8,7 +8,18 @@ from types import FrameType
 from typing import Any
 
 
-def local_error(error: NameError, python: Callable[..., object]) -> UnboundLocalError | None:
+def run_by_python(python: Callable[..., object], *parts: object) -> object:
+    """What the code gives, run by Python over its parts, or raises where it was written."""
+    try:
+        return python(*parts)
+    except NameError as error:
+        unbound = _local_error(error, python)
+        if unbound is None:
+            raise
+    raise unbound
+
+
+def _local_error(error: NameError, python: Callable[..., object]) -> UnboundLocalError | None:
     """What the code would have raised where it was written, for what `python` has raised; None if it is the same.
 
     `python` is a function that the rewritten code has made of its own text. Variables of the code around it are local
@@ -36,4 +47,4 @@ def _code(python: Any) -> Any:
     return python.__code__
 
 
-__all__ = ["local_error"]
+__all__ = ["run_by_python"]

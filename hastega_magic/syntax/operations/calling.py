@@ -82,15 +82,19 @@ def called(frame: Frame, node: ast.Call) -> Symbolic:
         return applying.reduced(frame, node)
     if isinstance(function, Known) and function.value is builtins.ord and len(node.args) == 1:
         return _ord(node.args[0])
-    is_len = isinstance(function, Known) and function.value is builtins.len
-    if is_len and len(node.args) == 1 and is_cut(frame, node.args[0]):
+    is_len = isinstance(function, Known) and function.value is builtins.len and len(node.args) == 1
+    if is_len and is_cut(frame, node.args[0]):
         return cut(frame, cast(ast.Subscript, node.args[0])).length(frame.graph)
     if isinstance(function, Known) and (read := _read_text(function, node)) is not None:
         return read
     if isinstance(function, Known) and (found := consumed(frame, function.value, node)) is not None:
         return found
     check(function)
+    before = frame.graph.lists
     args, kwargs = _arguments(frame, function, node)
+    if is_len and isinstance(node.args[0], ast.Name) and frame.graph.lists > before:
+        # Of lists that are read anew the length is too; of rows of these it is a part of what has to be the same.
+        frame.graph.read_by_item(cast(Known, args[0]).value)
     return call(frame.graph, function, args, kwargs)
 
 

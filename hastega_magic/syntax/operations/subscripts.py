@@ -100,7 +100,10 @@ def _captured_item(frame: Frame, value: Known, place: Symbolic, by_name: bool) -
         return row(frame.graph, value.value, place)
     indices = place if isinstance(place, tuple) and not isinstance(place, Composite) else (place,)
     if (part := whole(value)) is not None:
-        return item_of(frame.graph, part, indices)
+        numbers = item_of(frame.graph, part, indices)
+        if by_name:  # what is left of it stands for numbers, whichever these are
+            frame.graph.read_by_item(value.value)
+        return numbers
     if (items := mapping(value)) is not None:
         return item(frame.graph, items, place)
     if indices is place:

@@ -7,7 +7,7 @@ import copy
 import itertools
 from collections.abc import Sequence
 
-from hastega_magic.syntax.ordinary.parts import Parts
+from hastega_magic.syntax.ordinary.parts import FEW_PLACES, FEWEST_PLACES, Parts
 from hastega_magic.syntax.ordinary.refused import check
 from hastega_magic.syntax.ordinary.rewriting import (
     NoPipeline,
@@ -39,8 +39,10 @@ def comprehension(node: Comprehension, parts: Parts, reduced: bool = False) -> a
     plain = _same(element, generator.target)
     if plain and not generator.ifs and not reduced:
         raise NoPipeline("it hands its elements on as they are, in which Python is as fast")
+    _check_constant(element, generator.ifs, reduced)
     parts.depth, parts.apart = len(node.generators) - 1, _takes_apart(shape, generator, element)
-    first = parts.operand(node.generators[0].iter)[1] if rows else _source(generator.iter, shape, parts)
+    outer = node.generators[0]
+    first = _source(outer.iter, target_shape(outer.target) if rows else shape, parts)
     for condition in generator.ifs:
         number, _ = parts.function(function_of(shape, condition), made=True)
         parts.step("filter", condition, ("function", number))
@@ -79,18 +81,41 @@ def _reads_places(node: ast.AST, name: str) -> bool:
 def _goes_row_by_row(clauses: Sequence[ast.comprehension], element: ast.expr) -> bool:
     """Whether it goes through the numbers of rows, one row after the other: `for row in rows for x in row`."""
     *outer, last = clauses
-    rows: list[str] = []
-    for each, behind in itertools.pairwise(clauses):
-        match each.target, behind.iter:
-            case ast.Name(id=name), ast.Name(id=gone_through) if name == gone_through and not each.ifs:
-                rows.append(name)
-            case _:
-                return False
+    rows = _side_by_side(clauses)
+    if not rows:
+        for each, behind in itertools.pairwise(clauses):
+            match each.target, behind.iter:
+                case ast.Name(id=name), ast.Name(id=gone_through) if name == gone_through and not each.ifs:
+                    rows.append(name)
+                case _:
+                    return False
+        if _is_iterator(outer[0].iter):
+            return False
     others = [*names_of(target_shape(last.target)), *rows]
-    if any(each.is_async for each in outer) or len(set(others)) < len(others) or _is_iterator(outer[0].iter):
+    if any(each.is_async for each in outer) or len(set(others)) < len(others) or "zip" in others:
         return False
     read = (each for body in (*last.ifs, element) for each in ast.walk(body))
     return not any(isinstance(each, ast.Name) and each.id in rows for each in read)
+
+
+def _side_by_side(clauses: Sequence[ast.comprehension]) -> list[str]:
+    """The rows of `for p, q in zip(a, b) for x, y in zip(p, q)`; none where it is otherwise."""
+    match clauses:
+        case [
+            ast.comprehension(
+                target=ast.Tuple(elts=rows),
+                iter=ast.Call(func=ast.Name(id="zip"), args=outer, keywords=[]),
+                ifs=[],
+            ),
+            ast.comprehension(
+                target=ast.Tuple(elts=items), iter=ast.Call(func=ast.Name(id="zip"), args=inner, keywords=[])
+            ),
+        ] if len(rows) == len(items) == len(outer) == len(inner) > 1:
+            names = [each.id for each in rows if isinstance(each, ast.Name)]
+            through = [each.id for each in inner if isinstance(each, ast.Name)]
+            return names if len(names) == len(rows) and names == through else []
+        case _:
+            return []
 
 
 def _is_iterator(node: ast.expr) -> bool:
@@ -109,8 +134,10 @@ def _nested(node: Comprehension, element: ast.expr, parts: Parts, reduced: bool)
         check(body, names)
     if len(bodies) == 1 and not reduced and isinstance(element, ast.Name) and element.id in names:
         raise NoPipeline("it hands its elements on as they are, in which Python is as fast")
+    _check_constant(element, bodies[:-1], reduced)
     from hastega_magic.syntax.ordinary.nest import nested
 
+    parts.few_places = few_places(bodies)
     generators, shape = nested(node.generators, parts)
     number, _ = parts.function(function_of(tuple(shape), element), made=True)
     parts.step("map", element, ("function", number))
@@ -118,6 +145,24 @@ def _nested(node: Comprehension, element: ast.expr, parts: Parts, reduced: bool)
     setattr(made, SEEN, True)
     made.generators = generators
     return made
+
+
+def _check_constant(element: ast.expr, conditions: Sequence[ast.expr], reduced: bool) -> None:
+    if isinstance(element, ast.Constant) and not conditions and not reduced:
+        raise NoPipeline("its elements are one constant, in which Python is as fast")
+
+
+def few_places(bodies: Sequence[ast.expr]) -> int:
+    """How few places are not worth a loop, by what is done with an element."""
+    inside = [each for body in bodies for each in ast.walk(body)]
+    if any(isinstance(each, (ast.GeneratorExp, ast.ListComp)) for each in inside):
+        return FEWEST_PLACES
+    operations = sum(isinstance(each, (ast.BinOp, ast.Compare, ast.Call, ast.Subscript)) for each in inside)
+    return max(FEWEST_PLACES, FEW_PLACES // (1 + operations // _MANY))
+
+
+_MANY = 6
+"""Operations that take Python as long as what it does for an element anyway."""
 
 
 def _pair(node: ast.DictComp) -> ast.expr:

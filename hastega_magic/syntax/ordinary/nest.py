@@ -44,6 +44,8 @@ _EXACT: tuple[type[ast.operator], ...] = (
 )  # fmt: skip
 """Operators that give an int of ints."""
 
+_PAIR = 2
+
 _EXACT_CALLS = frozenset({"min", "max", "abs"})
 
 
@@ -56,6 +58,8 @@ class _Looked:
     numbers: list[str] = field(default_factory=list[str])
     sequences: list[str] = field(default_factory=list[str])
     lengths: list[str] = field(default_factory=list[str])
+    held: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
+    """Items of sequences whose lengths are read, as in `len(rows[0])`."""
 
     def called(self, node: ast.expr) -> str:
         """The name of Python's function that is called; NoPipeline for others."""
@@ -107,6 +111,15 @@ class _Looked:
                 self._sequence(name)
                 if exact:
                     _once(self.lengths, name)
+            case ast.Call(
+                func=ast.Name(id="len") as callee,
+                args=[ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=int(place)))],
+                keywords=[],
+            ) if not exact:
+                self.called(callee)
+                self._sequence(name)
+                if (name, place) not in self.held:
+                    self.held.append((name, place))
             case ast.Call(func=ast.Name(id=name) as callee, args=[_, *_] as args, keywords=[]) if (
                 name in _EXACT_CALLS or (not exact and name in ("int", "round"))
             ):
@@ -196,7 +209,8 @@ def _nest(clauses: Sequence[Clause], looked: _Looked, parts: Parts, place: ast.e
     expected = tuple(_BUILTINS[name] for name in looked.builtins)
     lengths = tuple(looked.sequences.index(name) for name in looked.lengths)
     called, numbers, sequences = map(values, (looked.builtins, looked.numbers, looked.sequences))
-    return Nest(tuple(clauses), (called, expected), numbers, sequences, lengths, place)
+    held = tuple((looked.sequences.index(name), place) for name, place in looked.held)
+    return Nest(tuple(clauses), (called, expected), numbers, sequences, lengths, place, held)
 
 
 def _clause(node: ast.expr, shape: Shape, known: Sequence[str], parts: Parts, looked: _Looked) -> Clause:
@@ -327,6 +341,14 @@ def _columns(node: ast.expr, shape: Shape, given: _Now | _Later) -> tuple[ast.ex
             columns = [column for _, several in found for column in several]
             given.begun = True
             return call(code, [each for each, _ in found], node), columns
+        case ast.Call(func=ast.Name(id="zip"), args=[ast.Starred(value=rows)], keywords=[]):
+            if not isinstance(shape, str):
+                raise NoPipeline("its elements are tuples of as many items as there are rows")
+            callee = given.callee(node.func)
+            place, code = given.value(rows, source=True)
+            given.begun = True
+            starred = ast.copy_location(ast.Starred(code, ast.Load()), rows)
+            return call(callee, [starred], node), [Column("columns", place)]
         case ast.Call(func=ast.Name(id="enumerate"), args=[elements, *start], keywords=[]) if len(start) < 2:
             if isinstance(shape, str) or len(shape) != 2 or not isinstance(shape[0], str):
                 raise NoPipeline("its elements are tuples")
@@ -342,14 +364,19 @@ def _columns(node: ast.expr, shape: Shape, given: _Now | _Later) -> tuple[ast.ex
             backwards = True
         case _:
             elements, backwards = node, False
-    if not isinstance(shape, str):
-        raise NoPipeline("its elements are taken apart, which numbers cannot be")
+    if not isinstance(shape, str) and (len(shape) < _PAIR or any(isinstance(part, tuple) for part in shape)):
+        raise NoPipeline("its elements are taken apart otherwise than tuples of numbers can be")
     if isinstance(elements, ast.Starred):
         raise NoPipeline
     callee = given.callee(cast(ast.Call, node).func) if backwards else None
     place, code = given.value(elements, source=True)
     given.begun |= backwards
-    return (code if callee is None else call(callee, [code], node)), [Column("items", place, backwards)]
+    columns = (
+        [Column("items", place, backwards)]
+        if isinstance(shape, str)
+        else [Column("field", place, backwards, number, len(shape)) for number in range(len(shape))]
+    )
+    return (code if callee is None else call(callee, [code], node)), columns
 
 
 __all__ = ["nested"]

@@ -22,12 +22,19 @@ FEW = 256
 """Over fewer elements Python is faster than a call of compiled code."""
 
 FEW_PLACES = 2048
-"""The same of several `for` clauses, whose sources are laid out first."""
+"""The same of several `for` clauses, whose sources are laid out first, where little is done with an element."""
 
-IS_FEW = f"there are fewer than {FEW} elements: Python is faster"
+FEWEST_PLACES = 128
+"""The same where much is."""
+
+FEWER = "there are fewer than"
+IS_FEW = f"{FEWER} {FEW} elements: Python is faster"
 
 FUNCTIONS, OPERANDS = "__hastega_functions__", "__hastega_operands__"
 """Names of the parts, behind those of the callees, in the code that Python runs instead."""
+
+ROWS = "__hastega_rows__"
+"""Of whether rows are tried there, each by itself."""
 
 
 @dataclass(frozen=True)
@@ -44,11 +51,16 @@ Given = tuple[str, int]
 
 @dataclass(frozen=True)
 class Column:
-    """What one name of a clause goes through: the items of something, or numbers that are counted (from `given` on)."""
+    """What one name of a clause goes through: items of something, its "columns", or a "count" (from `given` on).
+
+    Or a "field" of its items: that of the number `place`, where each has so many as are in `fields`.
+    """
 
     kind: str
     given: Given | None = None
     backwards: bool = False
+    place: int = 0
+    fields: int = 0
 
 
 @dataclass(frozen=True)
@@ -73,6 +85,7 @@ class Nest:
     sequences  a function that gives those of which items, stretches or lengths are taken
     lengths    which of the sequences have their length among the names, behind those of the clauses
     place      where the inner clauses stand
+    held       which items of the sequences have their own lengths taken: the number of the sequence, and of the item
     """
 
     clauses: tuple[Clause, ...]
@@ -81,6 +94,7 @@ class Nest:
     sequences: int
     lengths: tuple[int, ...]
     place: ast.expr = field(compare=False)
+    held: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -104,6 +118,8 @@ class Ordinary:
     sources    which of the operands are iterated over; `backwards` those that are from their end
     start      the operand that a sum begins with (None: 0)
     nest       the `for` clauses, if there are several: the pipeline then goes through their places
+    rows       its value is cut into rows: as long as the last clause, or as those whose numbers it goes through
+    few_places of several clauses, or for rows, over fewer places than this Python is faster
     """
 
     site: Site
@@ -123,6 +139,13 @@ class Ordinary:
     strict: bool = False
     depth: int = 0
     apart: bool = False
+    rows: bool = False
+    few_places: int = FEW_PLACES
+
+    @property
+    def few(self) -> int:
+        """Over fewer elements than this Python is faster."""
+        return self.few_places if self.rows else FEW
 
 
 @dataclass
@@ -155,6 +178,10 @@ class Parts:
     """By so many `for` more than one it goes through the numbers of rows."""
     apart: bool = False
     """Its functions take its elements apart at once."""
+    rows: bool = False
+    """Its value is the pipeline's cut into rows."""
+    few_places: int = FEW_PLACES
+    """Of several clauses."""
     as_they_are: bool = False
     """A variable's elements are taken as they are."""
 
@@ -187,7 +214,7 @@ class Parts:
         if self.depth:
             return False
         if self.nest is not None:
-            return self.written is not None and self.written < FEW_PLACES
+            return self.written is not None and self.written < self.few_places
         known = [_count(self.operands[number]) for number in self.sources]
         return any(each is not None and each < FEW for each in known)
 
@@ -247,10 +274,13 @@ def _count(source: ast.expr) -> int | None:
 __all__ = [
     "CALLEES",
     "FEW",
+    "FEWER",
+    "FEWEST_PLACES",
     "FEW_PLACES",
     "FUNCTIONS",
     "IS_FEW",
     "OPERANDS",
+    "ROWS",
     "Clause",
     "Column",
     "Given",

@@ -26,7 +26,8 @@ from typing import Any, cast
 from hastega_magic.syntax.ordinary.beside import beside
 from hastega_magic.syntax.ordinary.comprehension import SEEN, comprehension, side_by_side
 from hastega_magic.syntax.ordinary.consumers import Consumer, consumer_of, eager_consumer, keys_of
-from hastega_magic.syntax.ordinary.parts import CALLEES, FUNCTIONS, IS_FEW, OPERANDS, Ordinary, Parts
+from hastega_magic.syntax.ordinary.grid import as_it_stands, grid, rows_of
+from hastega_magic.syntax.ordinary.parts import CALLEES, FUNCTIONS, IS_FEW, OPERANDS, ROWS, Ordinary, Parts
 from hastega_magic.syntax.ordinary.quiet import roots_behind
 from hastega_magic.syntax.ordinary.rewriting import NoPipeline, call, function, placed
 from hastega_magic.syntax.ordinary.trailing import in_class
@@ -83,7 +84,7 @@ def recognised(
         ast.Tuple([each if number in parts.made else visit(each) for number, each in enumerate(parts.functions)],
                   ast.Load()),
         ast.Tuple([visit(each) for each in parts.operands], ast.Load()),
-        function([CALLEES, FUNCTIONS, OPERANDS], code := inside(fallback)),
+        by_python(code := inside(fallback), few := as_it_stands(code) if parts.rows else None),
     ]  # fmt: skip
     tried = ast.Call(ast.Name(TRY, ast.Load()), arguments, [])
     made: ast.expr = tried
@@ -93,13 +94,24 @@ def recognised(
         made = ast.IfExp(many, tried, copied(node))
     else:
         own = [each for number, each in enumerate(parts.functions) if number not in parts.made]
-        made, asked = beside(tried, code, own, parts.sources, parts.in_class)
+        made, asked = beside(tried, few or code, own, parts.sources, parts.in_class)
     found = Ordinary(
         site, tuple(parts.expected), tuple(parts.steps), parts.made, after, tuple(parts.sources),
         frozenset(parts.backwards), parts.start, parts.nest, keys_of(getattr(node, _FOR, None)),
         tuple(parts.later), roots, asked, parts.picks, parts.strict, parts.depth, parts.apart,
+        parts.rows, parts.few_places,
     )  # fmt: skip
     return found, placed(made, node)
+
+
+def by_python(code: ast.expr, few: ast.expr | None) -> ast.Lambda:
+    """What Python runs instead, over the parts; if it is told so, `few`, in which rows are not tried."""
+    made = function([CALLEES, FUNCTIONS, OPERANDS], code)
+    if few is not None:
+        made.args.args.append(ast.arg(ROWS))
+        made.args.defaults.append(ast.Constant(True))
+        made.body = ast.IfExp(ast.Name(ROWS, ast.Load()), code, copied(few))
+    return made
 
 
 def is_consumed(node: ast.expr) -> bool:
@@ -135,6 +147,10 @@ def _whole(node: ast.expr, parts: Parts) -> tuple[ast.expr, Callable[[Any], Any]
         parts.step("to_list", node, text="")
         return inner, None
     match node:
+        case ast.ListComp() if (row := rows_of(node)) is not None:
+            inner = grid(node, row, parts)
+            parts.step("to_list", node, text="")
+            return inner, None
         case ast.ListComp() | ast.SetComp() | ast.DictComp():
             inner = comprehension(node, parts)
             parts.step("to_list", node, text="")
