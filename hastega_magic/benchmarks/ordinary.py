@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -53,15 +54,36 @@ def products(rows: Sequence[Sequence[int]]) -> list[int]:
     return [sum(x * y for x, y in zip(row, first)) for row in rows]  # noqa: B905  as most people write it
 
 
+def square(rows: Sequence[Sequence[int]]) -> list[list[int]]:
+    """The product of a matrix with itself."""
+    return [[sum(x * y for x, y in zip(row, column)) for column in zip(*rows)] for row in rows]  # noqa: B905
+
+
+def neighbours(rows: Sequence[Sequence[int]]) -> list[list[float]]:
+    """The mean of the four neighbours of each number, on a torus."""
+    h, w = len(rows), len(rows[0])
+    return [
+        [
+            (rows[y - 1][x] + rows[(y + 1) % h][x] + rows[y][x - 1] + rows[y][(x + 1) % w]) / 4
+            for x in range(w)
+        ]
+        for y in range(h)
+    ]
+
+
 _WIDTH = 1000
 """Numbers in a row."""
 
 
-def _in_rows(function: Callable[..., Any]) -> Callable[[int], dict[str, object]]:
-    """`xs`: rows of ints below a thousand in no order, `n` numbers in all; the rest is as of one list."""
+def _in_rows(function: Callable[..., Any], squared: bool = False) -> Callable[[int], dict[str, object]]:
+    """`xs`: rows of ints below a thousand in no order, `n` numbers in all; the rest is as of one list.
+
+    `squared`: as many rows as there are numbers in one.
+    """
 
     def inputs(n: int) -> dict[str, object]:
-        rows = np.random.default_rng(_SEED).integers(0, 1_000, (max(1, n // _WIDTH), min(n, _WIDTH)))
+        width = math.isqrt(n) if squared else min(n, _WIDTH)
+        rows = np.random.default_rng(_SEED).integers(0, 1_000, (max(1, n // width), width))
         return {"xs": rows.tolist(), "compiled": hastega(function), "plain": function}
 
     return inputs
@@ -86,12 +108,13 @@ def _workload(
     function: Callable[..., Any],
     array: bool = False,
     numpy: str = "",
-    rows: bool = False,
+    inputs: Callable[[int], dict[str, object]] | None = None,
+    n: int = 1_000_000,
 ) -> Workload:
     programs = _PROGRAMS | ({"numpy": numpy} if numpy else {})
     return Workload(
         name=f"ordinary-{name}", group="ordinary", doc=doc, cell=lambda n: "ys = compiled(xs)\n", result="ys",
-        n=1_000_000, inputs=_in_rows(function) if rows else _given(function, array), programs=programs,
+        n=n, inputs=inputs or _given(function, array), programs=programs,
     )  # fmt: skip
 
 
@@ -136,10 +159,20 @@ ORDINARY = (
         numpy="def run(xs):\n    return (xs[xs % 3 != 0] ** 2).sum()\n",
     ),
     _workload(
-        "flat", "sum(x * x for row in rows for x in row if x % 3) over lists of 1000", numbers_of_rows, rows=True,
+        "flat", "sum(x * x for row in rows for x in row if x % 3) over lists of 1000", numbers_of_rows,
+        inputs=_in_rows(numbers_of_rows),
     ),
     _workload(
-        "rows", "[sum(x * y for x, y in zip(row, first)) for row in rows] over lists of 1000", products, rows=True,
+        "rows", "[sum(x * y for x, y in zip(row, first)) for row in rows] over lists of 1000", products,
+        inputs=_in_rows(products),
+    ),
+    _workload(
+        "matrix", "the product of a matrix of lists with itself, by zip(*rows)", square,
+        inputs=_in_rows(square, squared=True), n=10_000,
+    ),
+    _workload(
+        "neighbours", "the mean of four neighbours in lists of lists, a list of lists out", neighbours,
+        inputs=_in_rows(neighbours, squared=True),
     ),
     Workload(
         name="ordinary-loop", group="ordinary", doc="gradient descent over 20 rows, n steps of two pipelines each",
