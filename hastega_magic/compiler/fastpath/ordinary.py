@@ -33,7 +33,7 @@ from hastega_magic.compiler.fastpath.operands import (
 )
 from hastega_magic.compiler.fastpath.pauses import Pauses
 from hastega_magic.compiler.fastpath.places import PlacesOf, by_place, itself
-from hastega_magic.compiler.fastpath.profitability import SOONER, STAYS, Profitability
+from hastega_magic.compiler.fastpath.profitability import SOONER, STAYS, Profitability, are_same_bits
 from hastega_magic.compiler.fastpath.repeated import Form, Repeated
 from hastega_magic.compiler.fastpath.row_by_row import cut_evenly
 from hastega_magic.compiler.fastpath.row_wise import by_python_at_most
@@ -41,7 +41,6 @@ from hastega_magic.compiler.fastpath.trailing import values_behind
 from hastega_magic.compiler.fastpath.unbound import run_by_python
 from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
-from hastega_magic.compiler.python.by_python import same_bits
 from hastega_magic.compiler.reporting import describe
 from hastega_magic.compiler.reporting.deferred import remember
 from hastega_magic.compiler.sources import short_circuit
@@ -102,12 +101,18 @@ class OrdinaryCode(Repeated):
             value = given[number]
             why = self._few.again(value) if nest else not_tried(value, self.code.depth, self.code.few)
             if why:
-                self.runs += 1
-                self.idle = 0
-                self._all += 1
-                self.reason = why
-                return False
+                return self._not_worth(why)
+        plain = self.code.asked and not nest and not self.code.depth and self.reason in (SOONER, STAYS)
+        if plain and self._profitability.is_as_before([given[number] for number in self.code.asked]):
+            return self._not_worth(self.reason)
         return True
+
+    def _not_worth(self, why: str) -> bool:
+        self.runs += 1
+        self.idle = 0
+        self._all += 1
+        self.reason = why
+        return False
 
     def attempt(
         self,
@@ -305,7 +310,7 @@ class OrdinaryCode(Repeated):
             self._pauses.raised()
             return self._left(_RAISED)
         assert outcome.execution is not None
-        if self.code.picks and not _same_bits(outcome):
+        if self.code.picks and not are_same_bits(outcome):
             return self._left(self._pauses.failed(_BY_LAST_BITS))
         self._pauses.compiled()
         self.taken(outcome)
@@ -314,7 +319,7 @@ class OrdinaryCode(Repeated):
         seconds = time.perf_counter() - began
         gives = may_give_them(outcome.execution.fused, all(given.arrays))
         ready = prepared(bound, outcome, self.options, self.filename, gives)
-        nested, same = self.code.nest is not None, _same_bits(outcome)
+        nested, same = self.code.nest is not None, are_same_bits(outcome)
         most = by_python_at_most(ready, given.length)
         self._profitability.expect(outcome.execution.choice, given.length, same, most, nested)
         if sooner_again(outcome.execution.choice):  # which has no choice to make of its own again
@@ -373,14 +378,6 @@ def _read_from(stages: Sequence[StageSite], displays: Sequence[Display]) -> list
         for each in arguments
         if callable(each) or site.name == "reduce"
     ]
-
-
-def _same_bits(outcome: Outcome) -> bool:
-    """Whether Python's last bits are those of its loops."""
-    ran = [part.outcome.execution for part in outcome.parts if part.outcome is not None] or [
-        outcome.execution
-    ]
-    return all(each is not None and same_bits(each.compiled.fused, turns=True) for each in ran)
 
 
 def _sentence(error: Exception) -> str:

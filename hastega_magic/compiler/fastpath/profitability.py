@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import field
 
 from hastega_magic.compiler.choice.auto import Choice
+from hastega_magic.compiler.outcome import Outcome
+from hastega_magic.compiler.python.by_python import same_bits
 from hastega_magic.compiler.sources.long_ranges import count_of
 from hastega_magic.records import dataclass
 
@@ -34,6 +36,9 @@ _CLEAR = 0.8
 
 _OTHERWISE = 2.0
 """Where Python takes so many times what it took, the work is another."""
+
+_MEASURED = 16
+"""One in so many of Python's runs is measured."""
 
 _PLAIN = frozenset({list, tuple, range})
 """What shows to nobody that its length is asked for."""
@@ -65,6 +70,8 @@ class Profitability:
     _sizes: dict[int, _Size] = field(default_factory=dict[int, _Size])
     _rounded: set[int] = field(default_factory=set[int])
     """Sizes over which Python, tried or taken, gave something that may have last bits."""
+    _unmeasured: int = 0
+    """Runs since the last one that was measured, where Python computes."""
     _length: int = 0
     _by_python: bool = False
 
@@ -106,6 +113,14 @@ class Profitability:
         plain = all(type(each) in _PLAIN for each in sources)
         return self.by_python(min(map(count_of, sources))) if plain and sources else ""
 
+    def is_as_before(self, sources: Sequence[object]) -> bool:
+        """The same at the least cost, for all but some runs, which are measured."""
+        self._unmeasured = (self._unmeasured + 1) % _MEASURED
+        if not self._unmeasured or not self.as_before(sources):
+            return False
+        self.asked()
+        return True
+
     def stays(self, length: int) -> bool:
         """Whether it is Python's for good, which has computed there what is now known to be otherwise by a loop."""
         return not self.alike and _place(length) in self._rounded
@@ -134,9 +149,17 @@ class Profitability:
             size.theirs, size.tried = min(size.theirs, each), True
 
 
+def are_same_bits(outcome: Outcome) -> bool:
+    """Whether Python's last bits are those of its loops."""
+    ran = [part.outcome.execution for part in outcome.parts if part.outcome is not None] or [
+        outcome.execution
+    ]
+    return all(each is not None and same_bits(each.compiled.fused, turns=True) for each in ran)
+
+
 def _place(length: int) -> int:
     """One number for numbers of elements that differ by a factor of four at most."""
     return length.bit_length() // 2
 
 
-__all__ = ["SOONER", "STAYS", "Profitability"]
+__all__ = ["SOONER", "STAYS", "Profitability", "are_same_bits"]
