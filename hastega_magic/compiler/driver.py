@@ -112,7 +112,15 @@ class Driver:
             adaptive.tell([bound], run.workspaces, self.options, self.trace)
         self.pictures.finish(bound.name, run.value, self.trace)
         return Outcome(
-            [bound], [run.value], run.loops, run.execution, number, run.workspace, run.parts or (), run.handed
+            [bound],
+            [run.value],
+            run.loops,
+            run.execution,
+            number,
+            run.workspace,
+            run.parts or (),
+            run.handed,
+            run.by_python,
         )
 
     def go_from(self, bound: Bound, value: object, place: int) -> object:
@@ -291,11 +299,11 @@ class Driver:
         elif isinstance(failed, NotCompilable):
             self._left_to_python(run, failed.reason)
         elif isinstance(failed, NoNumpyForm):
-            run.goes_on(self.left.lazily(run.bound, run.given, run.rest, str(failed)), [])
+            run.goes_on(self.left.lazily(run.bound, run.given, run.rest, str(failed)), [], of_python=True)
         elif failed is not None:
             from hastega_magic.compiler.python.on_demand import as_asked
 
-            run.goes_on(as_asked(self, run, failed, stages), [])
+            run.goes_on(as_asked(self, run, failed, stages), [], of_python=True)
 
     def longest(
         self, bound: Bound, value: object, stages: Sequence[BoundStage], varying: frozenset[Where]

@@ -68,6 +68,8 @@ class Outcome:
     parts: Sequence[Part] = ()
     handed: bool = False
     """Whether its loops handed their elements on: what they left out, as `take` asks, is in no loop."""
+    by_python: bool = False
+    """Whether Python ran some of the stages, whose functions somebody may see called."""
 
     @classmethod
     def broken(cls, run: StatementRun, loop: Loop, workspace: Workspace, group: int) -> Outcome | None:
@@ -110,9 +112,11 @@ class Outcome:
     @property
     def bespoke(self) -> bool:
         """Whether compiled loops computed all of it, of which some are made for its very elements."""
+        # Where a loop went over fields, it has a stage of its own, in place of one that Python may have run.
         complete = self.handed or sum(len(loop.stages) for loop in self.loops) == sum(
             len(bound.stages) for bound in self.bounds
         )
+        complete = complete and not self.by_python
         found = (
             self.handed
             or any(loop.built.bespoke for loop in self.loops)

@@ -44,6 +44,8 @@ class StatementRun:
     """Whether a loop was compiled that had not been before."""
     handed: bool = False
     """Whether the loops ran at once, one handing its elements to the next."""
+    by_python: bool = False
+    """Whether Python ran some of the stages."""
     drawn: list[object] | None = None
     """The first element that Python drew from an iterator, once it did."""
     looked_at: bool = False
@@ -68,11 +70,13 @@ class StatementRun:
         waiting: Reason | None = None,
         part: Part | None = None,
         of_loop: bool = False,
+        of_python: bool = False,
     ) -> None:
         """With another value, and fewer stages; `part`: those that took it there, if another run may do the same.
 
-        `of_loop`: no Python function of theirs was called.
+        `of_loop`: no Python function of theirs was called. `of_python`: some may have been, which anybody may notice.
         """
+        self.by_python = self.by_python or of_python
         ran = self.rest[: len(self.rest) - len(rest)]
         of_loop = of_loop or (part is not None and part.outcome is not None)
         self.looped = self.begun().further(ran) if of_loop else None

@@ -5,8 +5,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from outcomes import evaluated, outcome
 
-from hastega_magic.compiler.fastpath import ordinary
 from hastega_magic.session import Options, Session
+from hastega_magic.syntax.ordinary import comprehension
 
 SMALL = """
 import array
@@ -70,7 +70,7 @@ def two(draw, names):
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(comprehensions())
 def test_any_comprehension(same, monkeypatch, text):
-    monkeypatch.setattr(ordinary, "FEW_PLACES", 1)
+    monkeypatch.setattr(comprehension, "few_places", lambda bodies: 1)
     expected = outcome(lambda: evaluated(SMALL, text))
     found = outcome(lambda: by_a_session(text))
     if text.startswith("sum") and isinstance(expected, float):

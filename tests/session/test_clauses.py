@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from outcomes import evaluated, outcome, sequence
 
-from hastega_magic.compiler.fastpath import ordinary
 from hastega_magic.compiler.sources import short_circuit
 from hastega_magic.decorator import hastega
 from hastega_magic.session import Options, Session
+from hastega_magic.syntax.ordinary import comprehension
 
 SETTING = """
 import array
@@ -118,7 +118,7 @@ def by_python(text):
 
 @pytest.fixture(autouse=True)
 def _few(monkeypatch):
-    monkeypatch.setattr(ordinary, "FEW_PLACES", 100)
+    monkeypatch.setattr(comprehension, "few_places", lambda bodies: 100)
 
 
 @pytest.mark.parametrize("text", COMPILED)

@@ -82,7 +82,8 @@ def keep(outcomes: Sequence[Outcome], options: Options, filename: str, raised: s
     for outcome in outcomes:
         if outcome.execution is None or outcome.workspace is None:
             continue
-        if len(outcome.loops) == len(outcome.values) and all(map(is_whole, outcome.loops)):
+        whole = len(outcome.loops) == len(outcome.values) and all(map(is_whole, outcome.loops))
+        if whole and not outcome.by_python:
             length = outcome.execution.length
             own = placed(options, own_name(options, outcome.execution.on))
             found.append(Kept(tuple(outcome.loops), outcome.workspace, length, own, filename))
@@ -108,6 +109,8 @@ def _why(outcome: Outcome) -> str:
     if done < len(stages) and len(outcome.loops) == 1:
         first = quoted(stages[done].site.text)
         return f"Python computes a part of `{name}`, from {first} on: only a whole loop can be run again"
+    if outcome.by_python:
+        return f"Python computes a part of `{name}`: only a whole loop can be run again"
     if len(outcome.loops) > len(outcome.values):
         return f"`{name}` is computed by {len(outcome.loops)} loops, one after the other: only one can be run again"
     made = [stage.site.text for stage in stages if stage.site.name in _OF_THESE]

@@ -115,7 +115,11 @@ def run(
     value: object, stages: Sequence[BoundStage], behind: Behind, before: Before | None = None
 ) -> tuple[object, int]:
     """What Python's stages give, and how many of those behind are in it; what one raises propagates."""
-    source: Any = value
+    taken = list(itertools.takewhile(one_by_one, stages))
+    if len(taken) < len(stages):  # the next one is given the value as it is
+        found, _ = run(value, taken, Behind(()), before)
+        return python.run(found, calls_of(stages[len(taken) :])), 0
+    source: Any = value if before is None else before.value
     passing: Any = value if before is None else _again(value, before, stages)
     done: list[StageCall] = calls_of([*stages, *behind.stages])
     # To the stages behind, the ints and bools of the last one are Python's.

@@ -70,7 +70,8 @@ def beyond(
     if driver.tentative:
         raise StrictError(f"{quoted(run.bound.site.source_text)} is not compiled: {error}") from error
     if options.int_mode == "checked" and not options.strict and may_end_early(run.rest):
-        run.goes_on(_looked_at(driver, run, [*stages, *run.rest[len(stages) :]], len(stages)), [])
+        found = _looked_at(driver, run, [*stages, *run.rest[len(stages) :]], len(stages))
+        run.goes_on(found, [], of_python=True)
     else:
         driver.left.beyond(run, stages, str(error), compiled)
 

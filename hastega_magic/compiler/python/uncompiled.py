@@ -210,7 +210,8 @@ class UncompiledStages:
         found = typed(found, here, run.value)
         part = Part(replace(here, source=None), kind=kind, behind=behind, more=more)
         # What is kept for later runs has to know the values that the loops before were made for.
-        run.goes_on(found, run.rest[len(ran) :], part=None if watch.changed() else part)
+        part = None if watch.changed() else part
+        run.goes_on(found, run.rest[len(ran) :], part=part, of_python=True)
 
     def _as_far_as(
         self, run: StatementRun, stages: Sequence[BoundStage], why: str, compiled: bool = False
@@ -249,7 +250,7 @@ class UncompiledStages:
         self.trace.add("int", mode=self.options.int_mode, proved=False, guarded=True, fell_back=True)
         self.warn(text, run.bound)
         found, more, _ = self._as_far_as(run, stages, why, compiled)
-        run.goes_on(found, run.rest[len(stages) + more :])
+        run.goes_on(found, run.rest[len(stages) + more :], of_python=True)
 
 
 __all__ = ["UncompiledStages", "by_python"]

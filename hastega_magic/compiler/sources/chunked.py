@@ -32,7 +32,7 @@ def in_chunks(driver: Driver, run: StatementRun, source: Iterator[object]) -> No
     if why:
         once = "the source is an iterator, which gives its elements only once and one by one"
         left, run.drawn = first_kept(drawing.left)
-        run.goes_on(driver.left.lazily(run.bound, left, run.rest, f"{once}: {why}"), [])
+        run.goes_on(driver.left.lazily(run.bound, left, run.rest, f"{once}: {why}"), [], of_python=True)
         return
     if drawing.small:
         run.goes_on(drawing.chunk, run.rest, part=Part(run.part(()), kind=drawing.element_type))

@@ -47,7 +47,7 @@ def of_pairs(driver: Driver, run: StatementRun, source: Iterator[object]) -> str
     driver.trace.add("why", text=text)
     driver.pictures, run.first, run.workspaces = attempt.pictures, inner.first, inner.workspaces
     run.execution, run.loops, run.texts = inner.execution, inner.loops, inner.texts
-    run.goes_on(value, [])
+    run.goes_on(value, [], of_python=inner.by_python)
     return None
 
 
