@@ -73,7 +73,7 @@ def render_html(report: Report, full: bool = False) -> str:
             _note(f"This report has schema {report.schema}; what is newer than {SCHEMA} is not shown.")
         )
     if not report.pipelines and not out:  # which says why, as of a function that was not called
-        out.append("<div>Hastega: no pipeline ran in this cell.</div>")
+        out.append("<div>Hastega: no pipeline ran that is written in this cell.</div>")
     whole, room = 0, _ROOM
     for pipeline in report.pipelines:
         if not full and room < 0:

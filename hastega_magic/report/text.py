@@ -38,7 +38,7 @@ def render_text(report: Report, width: int = 100) -> str:
     if report.schema > SCHEMA:
         notes.append(f"! This report has schema {report.schema}; what is newer than {SCHEMA} is not shown.")
     if not report.pipelines and not notes:  # which say why, as of a function that was not called
-        notes.append("Hastega: no pipeline ran in this cell.")
+        notes.append("Hastega: no pipeline ran that is written in this cell.")
     if notes:
         blocks.append([line for note in notes for line in _wrapped(note, width, "  ")])
     blocks += [_pipeline(p, width) for p in report.pipelines]

@@ -6,7 +6,7 @@ import __future__
 import ast
 import functools
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from types import CodeType
 
@@ -52,6 +52,12 @@ class CellPlan:
         return found
 
 
+def _deleted(statement: ast.stmt) -> Iterator[str]:
+    """The names that mean from here on what they do elsewhere."""
+    if isinstance(statement, ast.Delete):
+        yield from (each.id for each in statement.targets if isinstance(each, ast.Name))
+
+
 def plan(
     text: str, filename: str = "<cell>", shadowed: Collection[str] = (), shows: str = "last_expr"
 ) -> CellPlan:
@@ -71,7 +77,7 @@ def plan(
     shown = _shown(tree.body, "none" if ends_with_semicolon(text) else shows)
     for statement in tree.body:
         items += rewriter.statement(statement)
-        rewriter.shadowed |= callables_bound(statement)
+        rewriter.shadowed = rewriter.shadowed.difference(_deleted(statement)) | callables_bound(statement)
         if statement in shown and (isinstance(statement, ast.Expr) or isinstance(items[-1], Plain)):
             items[-1] = replace(items[-1], shown=True)
     futures = _compiled_flags(items, text, filename) & FUTURES

@@ -162,7 +162,7 @@ def function_argument(row: Stage, call: ast.Call) -> ast.expr | None:
 
 def no_stage(name: str) -> str:
     """Why Python calls what a pipeline names. Of Python's own functions `reversed` alone is near to a stage's name."""
-    near = suggest(name)
+    near = None if "." in name else suggest(name)  # what a module has is meant
     meant = (
         f" (did you mean {near}?)" if near and (not hasattr(builtins, name) or name.startswith(near)) else ""
     )

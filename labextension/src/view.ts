@@ -57,7 +57,7 @@ export function reportView(report: Report, seen: WhenSeen = whenSeen): ReportVie
   root.append(...notes(report.warnings));
   if (report.pipelines.length === 0 && root.childElementCount === 0) {
     // Notes say why, as of a function that was not called.
-    root.append(h('div', {}, 'Hastega: no pipeline ran in this cell.'));
+    root.append(h('div', {}, 'Hastega: no pipeline ran that is written in this cell.'));
   }
   report.pipelines.forEach((pipeline, at) => {
     const body = h('div', { class: cls('body'), id: unique('body') });

@@ -389,7 +389,7 @@ test('every control has a name', () => {
 
 test('that no pipeline ran is said where no note says why', () => {
   const said = (data: object): string => reportView(decode(data)).element.textContent ?? '';
-  assert.match(said({ cell: {} }), /no pipeline ran in this cell/);
+  assert.match(said({ cell: {} }), /no pipeline ran that is written in this cell/);
   const told = said({ cell: { warnings: ['The function has not been called yet.'] } });
   assert.match(told, /has not been called yet/);
   assert.doesNotMatch(told, /no pipeline ran/);

@@ -235,7 +235,7 @@ def test_what_python_took_has_one_row():
 
 @pytest.mark.parametrize("form", [render_text, render_html])
 def test_that_no_pipeline_ran_is_said_where_nothing_says_why(form):
-    assert "no pipeline ran in this cell" in form(Report())
+    assert "no pipeline ran that is written in this cell" in form(Report())
     told = form(Report(cell=CellInfo(warnings=("The function has not been called yet.",))))
     assert "The function has not been called yet." in told
     assert "no pipeline ran" not in told

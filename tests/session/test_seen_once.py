@@ -76,3 +76,13 @@ def test_a_callable_behind_pythons_stages_is_given_an_array(behind, kind, value,
         assert session.namespace["seen"][0] == kind
     if value is not None:
         assert session.namespace["r"] == value if value else session.namespace["r"].dtype == np.int64
+
+
+def test_the_time_that_a_generator_takes_is_pythons():
+    session = Session({}, Options(baseline=False))
+    session.run_cell(
+        "import time\ndef slow(n):\n    for i in range(n):\n        time.sleep(1e-4)\n        yield i"
+    )
+    for n in (10, 300):
+        report = session.run_cell(f"r = slow({n}) |> map(_ + 1) |> sum").report
+        assert sum(each.python or 0 for each in report.pipelines[0].phases) >= n * 1e-4

@@ -14,6 +14,7 @@ import ctypes
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import field
 from typing import Any, cast
 
@@ -103,7 +104,8 @@ class Drawing:
         if self.options.on == "numpy":
             return "NumPy computes with whole arrays"
         source = self.left
-        first = list(itertools.islice(source, 1))
+        with self._drawn():
+            first = list(itertools.islice(source, 1))
         self.left = itertools.chain(first, source) if first else iter(())  # which is not asked again
         if not first:
             return "there are none"
@@ -149,11 +151,17 @@ class Drawing:
         first: object = self.chunk[0]
         return type(first)
 
+    def _drawn(self) -> AbstractContextManager[None]:
+        """Meanwhile the iterator gives elements, whose code is Python's."""
+        return self.trace.phase("convert_in", by_python=True)
+
     def _next(self) -> None:
         if self._drawer is None:
-            self.chunk = list(itertools.islice(self._run, CHUNK))
+            with self._drawn():
+                self.chunk = list(itertools.islice(self._run, CHUNK))
         else:
-            self.chunk, others = self._drawer.draw(self._others, _LATER * CHUNK, self._watched)
+            with self._drawn():
+                self.chunk, others = self._drawer.draw(self._others, _LATER * CHUNK, self._watched)
             if len(self.chunk) < _LATER * CHUNK:
                 self._others = itertools.chain(others, self._others) if others else iter(())
         forget_inputs()  # a generator may have changed any array
@@ -173,7 +181,8 @@ class Drawing:
 
     def _another(self) -> object:
         """The first element of another type, if there is one; nothing more is drawn for it."""
-        first = next(self._others, _NOTHING)
+        with self._drawn():
+            first = next(self._others, _NOTHING)
         if first is not _NOTHING:
             self._others = itertools.chain([first], self._others)
             self.left = itertools.chain(self._objects(), self._run, self._others)
