@@ -346,3 +346,37 @@ def test_what_is_compared_with_an_infinity_is_a_bool_of_the_same_kind(xs):
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # of `~True`
             assert repr(hastega(function)(xs)) == repr(function(xs)), function
+
+
+def unequal_sum(a):
+    return sum((a[i] != 0) + (a[i] != 5) for i in range(len(a)))
+
+
+def unequal_times(a):
+    return [i * (a[i] != 1) for i in range(len(a))]
+
+
+def unequal_negated(a):
+    return [-(a[i] != 1) * 1 for i in range(len(a))]
+
+
+def unequal_neighbours(a):
+    return [(a[i] != a[i - 1]) == True for i in range(len(a))]  # noqa: E712
+
+
+@pytest.mark.parametrize("function", [unequal_sum, unequal_times, unequal_negated, unequal_neighbours])
+@pytest.mark.parametrize("dtype", ["complex128", "complex64", "float64", None])
+def test_whether_numpys_complex_numbers_differ_is_a_bool_of_its_own(function, dtype):
+    numbers = [complex(i % 50, i % 3) if dtype != "float64" else i / 2 for i in range(300)]
+    given = numbers if dtype is None else np.array(numbers, dtype)
+
+    def outcome(run):
+        try:
+            found = run(given)
+        except TypeError as error:
+            return str(error)
+        return [(type(each), each) for each in (found if type(found) is list else [found])]
+
+    decorated = hastega(function)
+    for _ in range(3):
+        assert outcome(decorated) == outcome(function)

@@ -137,6 +137,10 @@ def _apart(graph: Graph, other: Symbolic) -> Expr:
 def _unequal(graph: Graph, left: Symbolic, right: Symbolic) -> Expr:
     if isinstance(left, Expr) and isinstance(right, Expr):
         return graph.make("ne", left, right)
+    if isinstance(left, (Expr, Complex)) and isinstance(right, (Expr, Complex)):
+        return number(
+            complex_numbers.binary(graph, "ne", left, right)
+        )  # of NumPy's numbers a bool of its own
     return opposite(equal(graph, left, right))
 
 
