@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from hastega_magic.compiler.execute import Execution
 from hastega_magic.compiler.fastpath.reading import (
+    Constant,
     Stretch,
     Varying,
     Whole,
@@ -136,6 +137,8 @@ class RunGuards:
             now = [
                 each.number.now(source, arguments, length, workspace)
                 if isinstance(each, Varying)
+                else each.now(source, length, workspace)
+                if isinstance(each, Constant)
                 else found[cast(Whole, each).slot.operand]
                 for each, source in zip(self.words, before, strict=True)
             ]

@@ -26,6 +26,7 @@ from hastega_magic.compiler.fastpath.guards import (
     stage_numbers,
 )
 from hastega_magic.compiler.fastpath.reading import (
+    Constant,
     Stretch,
     Varying,
     Whole,
@@ -34,6 +35,7 @@ from hastega_magic.compiler.fastpath.reading import (
     places_of,
     readings,
     readings_of,
+    steady_numbers,
     stretches_of,
 )
 from hastega_magic.compiler.fastpath.slots import Number, Slot, numbers_of, owners_of, slots_of
@@ -43,6 +45,7 @@ from hastega_magic.compiler.statement import Bound, Loop, bare
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.passes.schedule import STREAMED
 from hastega_magic.records import changed, dataclass
+from hastega_magic.runtime.sources import AnyArray
 from hastega_magic.syntax.closures.captured import Captured, captured
 from hastega_magic.syntax.closures.contained import Where, is_item
 from hastega_magic.syntax.closures.given import beginning_of
@@ -105,6 +108,16 @@ def _whole_run(bound: Bound, outcome: Outcome, mended: bool) -> _Run | None:
     if len(loop.stages) != len(bound.stages) or not isinstance(execution.backend, Cpu):
         return None
     return _Run(bound, loop, execution, workspace) if plainly_called(bound) else None
+
+
+def _words_of(each: Slot | Number | AnyArray) -> Words:
+    return (
+        Whole(each)
+        if isinstance(each, Slot)
+        else Varying(each)
+        if isinstance(each, Number)
+        else Constant(each)
+    )
 
 
 @dataclass(frozen=True)
@@ -178,12 +191,14 @@ class _Run:
     def reading(self, owners: Owners, numbers: Mapping[int, Number], small: bool) -> _Reading | None:
         """All of its operands, single elements of few ones, or stretches; None where it takes something else."""
         built = self.loop.built
-        found = slots_of(owners, numbers, self.execution) if built.plain or built.even else None
+        steady = steady_numbers(numbers, self.workspace, self.execution, self.loop)
+        whole = built.plain or built.even
+        found = slots_of(owners, numbers, steady, self.execution) if whole else None
         if found is not None:
             return _Reading(
                 tuple(each for each in found if isinstance(each, Slot)),
                 tuple(each for each in found if isinstance(each, Number)),
-                tuple(Whole(each) if isinstance(each, Slot) else Varying(each) for each in found),
+                tuple(map(_words_of, found)),
                 whole=True,
             )
         if small:

@@ -18,9 +18,9 @@ from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import HALVES, Workspace
 from hastega_magic.interval import INT64
 from hastega_magic.ir.pipeline import Source, stride_of
-from hastega_magic.records import dataclass
+from hastega_magic.records import changed, dataclass
 from hastega_magic.runtime.addresses import words_of
-from hastega_magic.runtime.sources import AnyArray
+from hastega_magic.runtime.sources import AnyArray, Column
 from hastega_magic.syntax.loops.loop import View
 from hastega_magic.types import FLOAT32
 
@@ -118,6 +118,14 @@ class Constant:
         """Its two words in this run."""
         return self.memory.ctypes.data, 0
 
+    def now(self, source: Source, length: int, workspace: Workspace) -> Source:
+        """The description of what it is in each run. `source`: that of the first one."""
+        column = Column(
+            changed(source, key=id(self), length=length), np.broadcast_to(self.memory[0], (length,))
+        )
+        workspace.keep(column)
+        return column.source
+
 
 @dataclass(frozen=True)
 class Found:
@@ -148,8 +156,7 @@ def readings(
     parts = _parts(operands, owners, workspace, loop.built.view)
     if parts is None:
         return None
-    centers = _centers(loop)
-    unread = {*map(id, workspace.parameters), *workspace.starts} - numbers.keys()
+    centers, steady = _centers(loop), steady_numbers(numbers, workspace, execution, loop)
     leaves = execution.compiled.state.leaves.sources
     found: list[Words] = []
     for slot, source in enumerate(execution.fused.sources):
@@ -160,10 +167,10 @@ def readings(
             elif source.key in centers:
                 room = ctypes.c_float() if source.type is FLOAT32 else ctypes.c_double()
                 found.append(Found(centers[source.key], room))
-            elif source.key in unread:  # it would stay what it was
+            elif source.key in steady:
+                found.append(Constant(steady[source.key]))
+            else:  # it would stay what it was
                 return None
-            else:
-                found.append(Constant(np.array(workspace.column(source).data[:1])))
         elif key in parts and (stride_of(source.layout) or source.layout == "strided"):
             operand, distance, half = parts[key]
             known = slot_of(operand, source, leaves[slot] if slot < len(leaves) else None)
@@ -171,6 +178,18 @@ def readings(
         else:
             return None
     return tuple(found)
+
+
+def steady_numbers(
+    numbers: Mapping[int, Number], workspace: Workspace, execution: Execution, loop: Loop
+) -> dict[int, AnyArray]:
+    """By key of their sources the numbers that are the same in all runs, in memory, as what a `reduce` begins with."""
+    others = {*map(id, workspace.parameters), *workspace.starts, *_centers(loop), *numbers}
+    return {
+        source.key: np.array(workspace.column(source).data[:1])
+        for source in execution.fused.sources
+        if source.layout == "scalar" and source.key not in others
+    }
 
 
 def checks(
@@ -273,6 +292,7 @@ def _centers(loop: Loop) -> dict[int, int]:
 
 
 __all__ = [
+    "Constant",
     "Given",
     "Stretch",
     "Varying",
@@ -282,5 +302,6 @@ __all__ = [
     "places_of",
     "readings",
     "readings_of",
+    "steady_numbers",
     "stretches_of",
 ]

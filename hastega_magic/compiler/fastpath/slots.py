@@ -264,15 +264,24 @@ def _number(given: Parameter, key: int, type_: ScalarType, interval: Interval | 
 
 
 def slots_of(
-    owners: Mapping[tuple[str, int], int], numbers: Mapping[int, Number], execution: Execution
-) -> tuple[Slot | Number, ...] | None:
-    """What each source of the loop is; None where one is not all of an operand."""
-    found: list[Slot | Number] = []
+    owners: Mapping[tuple[str, int], int],
+    numbers: Mapping[int, Number],
+    steady: Mapping[int, AnyArray],
+    execution: Execution,
+) -> tuple[Slot | Number | AnyArray, ...] | None:
+    """What each source of the loop is; None where one is not all of an operand.
+
+    `steady`: by key of their sources numbers that are the same in all runs, in memory.
+    """
+    found: list[Slot | Number | AnyArray] = []
     leaves = execution.compiled.state.leaves.sources
     for slot, source in enumerate(execution.fused.sources):
         key = source.kind, source.key
         if source.layout == "scalar" and source.key in numbers:
             found.append(numbers[source.key])
+            continue
+        if source.layout == "scalar" and source.key in steady:
+            found.append(steady[source.key])
             continue
         if key not in owners or source.layout != "dense" or source.parts:
             return None
