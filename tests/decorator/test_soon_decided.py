@@ -4,6 +4,7 @@ import numpy as np
 
 from hastega_magic import hastega
 from hastega_magic.compiler.fastpath.prepared import Prepared
+from hastega_magic.compiler.fastpath.profitability import Profitability
 
 
 def _raised(function, *args):
@@ -22,6 +23,7 @@ def test_any_and_all_go_no_further_than_they_have_to(monkeypatch):
     monkeypatch.setattr(
         Prepared, "_over_many", lambda self, *given: went.append(self) or over_many(self, *given)
     )
+    monkeypatch.setattr(Profitability, "by_python", lambda self, length: "")  # which is sooner done
     for kind in (list, np.array):
         xs = [-1] * count
         assert made(kind(xs)) == (False, True)
@@ -35,3 +37,18 @@ def test_any_and_all_go_no_further_than_they_have_to(monkeypatch):
     for odd in ("a", 2**70):  # before what decides
         xs[5:7] = odd, 1
         assert _raised(made, xs) == _raised(decided, xs)
+
+
+def test_python_goes_on_where_some_of_the_elements_decide():
+    """Until more of them have to be looked at."""
+
+    def decided(xs):
+        return any(x > 0 for x in xs)
+
+    made, count = hastega(decided), 20_000
+    for _ in range(9):
+        assert made([1] * count)
+    assert "Python was measured to be faster" in str(made.explain())
+    for _ in range(60):
+        assert not made([-1] * count)
+    assert "1 fused loop" in str(made.explain())

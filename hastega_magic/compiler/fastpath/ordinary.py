@@ -142,7 +142,8 @@ class OrdinaryCode(Repeated):
         if odd:
             self.reason = NAN
             return python(callees, functions, operands)
-        self._profitability.took(time.perf_counter() - began, length, False)
+        early = found is short_circuit.DECIDED.get(self.site.stages[-1].name, _NOTHING)
+        self._profitability.took(time.perf_counter() - began, length, False, early=early)
         return made
 
     def _found(

@@ -40,6 +40,9 @@ _OTHERWISE = 2.0
 _MEASURED = 16
 """One in so many of Python's runs is measured."""
 
+_EARLY = 3
+"""By so many runs more the next measured one comes nearer where some of the elements have decided."""
+
 _PLAIN = frozenset({list, tuple, range})
 """What shows to nobody that its length is asked for."""
 
@@ -55,6 +58,8 @@ class _Size:
     ours: float = math.inf
     theirs: float = math.inf
     tried: bool = False
+    early: bool = False
+    """Whether some of the elements decided in the last run, as they do for `any` and `all`."""
 
 
 @dataclass
@@ -103,8 +108,8 @@ class Profitability:
             return STAYS
         if size is not None and size.tried:
             self._by_python = size.theirs < _CLEAR * size.ours
-        elif size is not None and size.runs >= _RUNS and size.ours > _LEAST:
-            short = self.unknown and size.ours * length < _SHORT
+        elif size is not None and size.runs >= _RUNS and (size.early or size.ours > _LEAST):
+            short = (size.early or self.unknown) and size.ours * length < _SHORT
             self._by_python = short or self.predicted < _DEARER * size.ours
         return SOONER if self._by_python else ""
 
@@ -115,10 +120,14 @@ class Profitability:
 
     def is_as_before(self, sources: Sequence[object]) -> bool:
         """The same at the least cost, for all but some runs, which are measured."""
-        self._unmeasured = (self._unmeasured + 1) % _MEASURED
-        if not self._unmeasured or not self.as_before(sources):
+        self._unmeasured += 1
+        if self._unmeasured >= _MEASURED or not self.as_before(sources):
+            self._unmeasured = 0
             return False
-        self.asked()
+        length, _ = self.asked()
+        size = self._sizes.get(_place(length))
+        if size is not None and size.early:  # the next elements may decide later
+            self._unmeasured += _EARLY
         return True
 
     def stays(self, length: int) -> bool:
@@ -131,8 +140,8 @@ class Profitability:
         self._length, self._by_python = 0, False
         return found
 
-    def took(self, seconds: float, length: int, python: bool, value: object = 0) -> None:
-        """A run took so long, and gave that."""
+    def took(self, seconds: float, length: int, python: bool, value: object = 0, early: bool = False) -> None:
+        """A run took so long, and gave that; `early`: it need not have gone through all elements."""
         if not length:
             return
         place, each = _place(length), seconds / length
@@ -142,7 +151,7 @@ class Profitability:
         if python and not isinstance(value, int):
             self._rounded.add(place)
         if not python:
-            size.runs, size.ours = size.runs + 1, min(size.ours, each)
+            size.runs, size.ours, size.early = size.runs + 1, min(size.ours, each), early
         elif size.tried and each > _OTHERWISE * size.theirs:
             self._sizes.pop(place, None)
         else:
