@@ -144,7 +144,8 @@ class Hooks:
 
     def worth(self, number: int, *given: object) -> bool:
         """Whether ordinary code is worth trying over what it is given; if not, Python runs it where it stands."""
-        return self._ordinary(number).worth(given)
+        calls: Any = self._calls() or self._now()  # nested code comes here for each outer element
+        return calls.pipelines[number].worth(given)
 
     def laid(self, number: int, *given: object) -> bool:
         """The same, and lay down what it is given, to be taken next."""
@@ -153,7 +154,7 @@ class Hooks:
         return found
 
     def _ordinary(self, number: int) -> OrdinaryCode:
-        calls: Any = self._calls() or self._now()  # nested code comes here for each outer element
+        calls: Any = self._calls() or self._now()
         return calls.pipelines[number]
 
     boxed = staticmethod(boxed)

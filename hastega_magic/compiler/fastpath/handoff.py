@@ -27,7 +27,8 @@ _MOST = 4 * MOST_LAID
 def lay(given: tuple[object, ...]) -> None:
     """Lay values down; they are taken from the first on."""
     values = _LAID.values
-    del values[:-_MOST]
+    if len(values) > _MOST:
+        del values[:-_MOST]
     values.extend(given[::-1])
 
 

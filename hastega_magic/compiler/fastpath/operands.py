@@ -14,7 +14,14 @@ from hastega_magic.compiler.fastpath.clauses import count_at_once
 from hastega_magic.compiler.fastpath.objects import NotExact
 from hastega_magic.compiler.fastpath.places import Places
 from hastega_magic.compiler.fastpath.profitability import Profitability
-from hastega_magic.compiler.fastpath.row_by_row import are_few, cut, flattened, many, no_rows, row_lengths
+from hastega_magic.compiler.fastpath.row_by_row import (
+    about_numbers,
+    are_few,
+    cut,
+    flattened,
+    many,
+    row_lengths,
+)
 from hastega_magic.compiler.sources.kinds import of_scalars
 from hastega_magic.compiler.sources.places import is_table
 from hastega_magic.records import dataclass
@@ -24,6 +31,7 @@ from hastega_magic.syntax.ordinary.parts import FEW, IS_FEW, Ordinary
 _SOURCES = frozenset({range, list, tuple, array.array, bytes, bytearray})
 """What gives Python's own numbers. Elements of NumPy's arrays have types and rules of their own."""
 
+_HELD = frozenset({list, tuple})
 _OTHERS = frozenset({str, dict, set, frozenset})
 """Left to Python whatever is in them, and at once where that is few: what is not tried costs least."""
 
@@ -49,12 +57,18 @@ def not_tried(operand: Any, depth: int = 0, few: int = FEW) -> str:
     """
     if depth:
         return IS_FEW if depth == 1 and are_few(operand, few) else ""
-    kind = cast("type[object]", type(operand))
+    kind: Any = type(operand)  # pyright: ignore[reportUnknownVariableType]
     if kind in _SOURCES:
         try:
-            return IS_FEW if len(operand) < FEW and (no_rows(operand) or many(operand) < FEW) else ""
+            count = len(operand)
         except OverflowError:  # a range
             return ""
+        # Nothing is called that need not be: over few elements a look takes as long as the code itself.
+        if count >= FEW or (
+            kind in _HELD and type(next(iter(operand), None)) in _HELD and many(operand) >= FEW
+        ):
+            return ""
+        return IS_FEW
     if kind in _OTHERS and len(operand) < FEW:
         return IS_FEW
     if kind is np.ndarray:
@@ -101,8 +115,11 @@ def as_before(
     profitability: Profitability, code: Ordinary, functions: Sequence[object], operands: Sequence[object]
 ) -> str:
     """Why Python, which computed the last run, is to compute this one too; "" where that is not known yet."""
+    if code.depth:
+        rows = operands[code.sources[0]]
+        return profitability.by_python(about_numbers(rows)) if code.depth == 1 and type(rows) in _HELD else ""
     if code.nest is None:
-        return "" if code.depth else profitability.as_before([operands[each] for each in code.sources])
+        return profitability.as_before([operands[each] for each in code.sources])
     count = count_at_once(code.nest, functions, operands)
     return "" if count is None else profitability.by_python(count)
 

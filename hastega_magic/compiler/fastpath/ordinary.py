@@ -52,7 +52,7 @@ from hastega_magic.runtime.signals import with_signals
 from hastega_magic.syntax.closures.attributes import is_disguised
 from hastega_magic.syntax.closures.numpy_read import numpy_read
 from hastega_magic.syntax.loops.build import BoundStage
-from hastega_magic.syntax.ordinary.parts import FEWER, Ordinary
+from hastega_magic.syntax.ordinary.parts import FEW, FEWER, Ordinary
 from hastega_magic.syntax.reading.functions import adopt
 from hastega_magic.syntax.reading.text import Text
 from hastega_magic.syntax.site import StageSite
@@ -95,15 +95,16 @@ class OrdinaryCode(Repeated):
 
         If not, it counts as a run of Python's.
         """
-        assert self.code is not None
-        nest = self.code.nest is not None
-        for number in self.code.asked:
+        code = self.code
+        assert code is not None
+        nest, depth = code.nest is not None, code.depth
+        for number in code.asked:
             value = given[number]
-            why = self._few.again(value) if nest else not_tried(value, self.code.depth, self.code.few)
+            why = self._few.again(value) if nest else not_tried(value, depth, code.few if depth else FEW)
             if why:
                 return self._not_worth(why)
-        plain = self.code.asked and not nest and not self.code.depth and self.reason in (SOONER, STAYS)
-        if plain and self._profitability.is_as_before([given[number] for number in self.code.asked]):
+        plain = code.asked and not nest and not depth and self.reason in (SOONER, STAYS)
+        if plain and self._profitability.is_as_before([given[number] for number in code.asked]):
             return self._not_worth(self.reason)
         return True
 

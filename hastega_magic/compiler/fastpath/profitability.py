@@ -37,6 +37,12 @@ _CLEAR = 0.8
 _OTHERWISE = 2.0
 """Where Python takes so many times what it took, the work is another."""
 
+_CLOSE = 2.0
+"""Python is tried again where it took less than so many times what the loop takes: it may have been held up."""
+
+_SPENT = 8.0
+"""Python is tried, too, where loops have taken so many times as long in all as it is predicted to take."""
+
 _MEASURED = 16
 """One in so many of Python's runs is measured."""
 
@@ -58,6 +64,8 @@ class _Size:
     ours: float = math.inf
     theirs: float = math.inf
     tried: bool = False
+    next: int = 0
+    """After so many compiled runs Python may be tried again."""
     early: bool = False
     """Whether some of the elements decided in the last run, as they do for `any` and `all`."""
 
@@ -107,10 +115,12 @@ class Profitability:
         if self.stays(length):
             return STAYS
         if size is not None and size.tried:
-            self._by_python = size.theirs < _CLEAR * size.ours
+            due = size.runs >= size.next and size.theirs < _CLOSE * size.ours
+            self._by_python = due or size.theirs < _CLEAR * size.ours
         elif size is not None and size.runs >= _RUNS and (size.early or size.ours > _LEAST):
             short = (size.early or self.unknown) and size.ours * length < _SHORT
-            self._by_python = short or self.predicted < _DEARER * size.ours
+            most = max(_DEARER, size.runs / _SPENT) * size.ours
+            self._by_python = short or self.predicted < most
         return SOONER if self._by_python else ""
 
     def as_before(self, sources: Sequence[object]) -> str:
@@ -156,6 +166,7 @@ class Profitability:
             self._sizes.pop(place, None)
         else:
             size.theirs, size.tried = min(size.theirs, each), True
+            size.next = 2 * size.runs
 
 
 def are_same_bits(outcome: Outcome) -> bool:

@@ -56,6 +56,11 @@ def many(source: Any) -> int:
     return int(length * mean) if mean > SHORT else length
 
 
+def about_numbers(rows: Any) -> int:
+    """How many numbers rows have, as far as some tell."""
+    return int(len(rows) * _mean(rows))
+
+
 def _mean(rows: Any) -> float:
     """How many numbers a row has, as far as some tell."""
     sample = [len(row) for row in rows[:: max(1, len(rows) // _SAMPLE)] if type(row) in _ROWS]
@@ -110,4 +115,4 @@ def _chained(rows: object) -> list[object]:
     return list(itertools.chain.from_iterable(held))
 
 
-__all__ = ["are_few", "cut", "cut_evenly", "flattened", "many", "no_rows", "row_lengths"]
+__all__ = ["about_numbers", "are_few", "cut", "cut_evenly", "flattened", "many", "no_rows", "row_lengths"]
