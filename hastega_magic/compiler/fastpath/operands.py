@@ -32,6 +32,13 @@ _SOURCES = frozenset({range, list, tuple, array.array, bytes, bytearray})
 """What gives Python's own numbers. Elements of NumPy's arrays have types and rules of their own."""
 
 _HELD = frozenset({list, tuple})
+_EMPTY: dict[object, object] = {}
+_VIEWS = frozenset({type(_EMPTY.keys()), type(_EMPTY.values())})
+"""What a dict shows of itself, whatever its class makes of iterating over it: loops read lists of it.
+
+Pairs of keys and values would be made for nothing but to be taken apart again.
+"""
+
 _OTHERS = frozenset({str, dict, set, frozenset})
 """Left to Python whatever is in them, and at once where that is few: what is not tried costs least."""
 
@@ -69,12 +76,12 @@ def not_tried(operand: Any, depth: int = 0, few: int = FEW) -> str:
         ):
             return ""
         return IS_FEW
-    if kind in _OTHERS and len(operand) < FEW:
+    if (kind in _OTHERS or kind in _VIEWS) and len(operand) < FEW:
         return IS_FEW
     if kind is np.ndarray:
         shape = cast("tuple[int, ...]", operand.shape)
         return IS_FEW if shape and shape[0] < FEW else ""
-    return "" if columnar.may_give_numbers(operand) else _only_python(operand)
+    return "" if kind in _VIEWS or columnar.may_give_numbers(operand) else _only_python(operand)
 
 
 def iterated(operands: tuple[object, ...], code: Ordinary) -> tuple[tuple[object, ...], Iterated]:
@@ -82,6 +89,8 @@ def iterated(operands: tuple[object, ...], code: Ordinary) -> tuple[tuple[object
     of_rows = [bool(code.depth) and type(operands[number]) is not np.ndarray for number in code.sources]
     if code.depth:
         operands = _by_rows(operands, code)
+    elif any(type(operands[number]) in _VIEWS for number in code.sources):
+        operands = tuple(_listed(each) if n in code.sources else each for n, each in enumerate(operands))
     sources: list[Any] = [operands[number] for number in code.sources]
     for operand in sources:
         look_at(operand, code.apart)
@@ -98,6 +107,11 @@ def iterated(operands: tuple[object, ...], code: Ordinary) -> tuple[tuple[object
         id(operands[number]) for number, each in zip(code.sources, arrays, strict=True) if each
     )
     return operands, Iterated(arrays, of_numpy, length, operands[code.sources[0]])
+
+
+def _listed(operand: object) -> object:
+    """A view of a dict as a list."""
+    return list(cast("Iterable[object]", operand)) if type(operand) in _VIEWS else operand
 
 
 def _by_rows(operands: tuple[object, ...], code: Ordinary) -> tuple[object, ...]:
