@@ -101,6 +101,8 @@ def iterated(operands: tuple[object, ...], code: Ordinary) -> tuple[tuple[object
         raise NotExact("`zip` is strict, and one of what it goes through is longer")
     arrays = tuple(type(each) is np.ndarray and not rows for each, rows in zip(sources, of_rows, strict=True))
     look_at_errors(arrays)
+    if code.windows and any(arrays):
+        raise NotExact("it goes through neighbours in an array, which are NumPy's scalars")
     if code.backwards:
         operands = tuple(_turned(each) if n in code.backwards else each for n, each in enumerate(operands))
     of_numpy = frozenset(

@@ -118,9 +118,19 @@ def _side_by_side(clauses: Sequence[ast.comprehension]) -> list[str]:
             return []
 
 
+def _is_pairwise(callee: ast.expr) -> bool:
+    match callee:
+        case ast.Name(id="pairwise") | ast.Attribute(value=ast.Name(id="itertools"), attr="pairwise"):
+            return True
+        case _:
+            return False
+
+
 def _is_iterator(node: ast.expr) -> bool:
     match node:
         case ast.Call(func=ast.Name(id="zip" | "enumerate" | "reversed")):
+            return True
+        case ast.Call(func=callee) if _is_pairwise(callee):
             return True
         case _:
             return False
@@ -205,6 +215,15 @@ def _source(node: ast.expr, shape: Shape, parts: Parts) -> ast.expr:
                 arguments.append(("operand", number))
             parts.step("enumerate", node.func, *arguments, text="")
             return call(code, given, node)
+        case ast.Call(func=callee, args=[elements], keywords=[]) if _is_pairwise(callee):
+            if isinstance(elements, ast.Starred) or isinstance(shape, str) or not _takes(shape, 2):
+                raise NoPipeline("neighbours are taken apart otherwise than by two names")
+            code = parts.callee(callee, itertools.pairwise)
+            inner = parts.operand(elements)[1]
+            number, _ = parts.operand(ast.copy_location(ast.Constant(2), node), source=False)
+            parts.step("window", callee, ("operand", number), text="")
+            parts.windows = True
+            return call(code, [inner], node)
         case ast.Call(func=ast.Name(id="reversed"), args=[elements], keywords=[]) if isinstance(shape, str):
             if isinstance(elements, ast.Starred):
                 raise NoPipeline

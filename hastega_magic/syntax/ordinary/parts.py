@@ -119,6 +119,7 @@ class Ordinary:
     start      the operand that a sum begins with (None: 0)
     nest       the `for` clauses, if there are several: the pipeline then goes through their places
     rows       its value is cut into rows: as long as the last clause, or as those whose numbers it goes through
+    windows    its elements are neighbours, two at a time
     few_places of several clauses, or for rows, over fewer places than this Python is faster
     """
 
@@ -141,6 +142,7 @@ class Ordinary:
     apart: bool = False
     rows: bool = False
     few_places: int = FEW_PLACES
+    windows: bool = False
 
     @property
     def few(self) -> int:
@@ -178,6 +180,8 @@ class Parts:
     """By so many `for` more than one it goes through the numbers of rows."""
     apart: bool = False
     """Its functions take its elements apart at once."""
+    windows: bool = False
+    """Its elements are neighbours."""
     rows: bool = False
     """Its value is the pipeline's cut into rows."""
     few_places: int = FEW_PLACES

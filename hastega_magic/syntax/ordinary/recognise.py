@@ -99,7 +99,7 @@ def recognised(
         site, tuple(parts.expected), tuple(parts.steps), parts.made, after, tuple(parts.sources),
         frozenset(parts.backwards), parts.start, parts.nest, keys_of(getattr(node, _FOR, None)),
         tuple(parts.later), roots, asked, parts.picks, parts.strict, parts.depth, parts.apart,
-        parts.rows, parts.few_places,
+        parts.rows, parts.few_places, parts.windows,
     )  # fmt: skip
     return found, placed(made, node)
 
