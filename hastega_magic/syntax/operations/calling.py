@@ -20,7 +20,7 @@ from hastega_magic.syntax.operations.calls import call, check
 from hastega_magic.syntax.operations.generators import consumed, uses_up
 from hastega_magic.syntax.operations.number_functions import METHODS
 from hastega_magic.syntax.operations.stretches import cut, is_cut
-from hastega_magic.syntax.values.dimensions import ATTRIBUTES, attribute_of_array
+from hastega_magic.syntax.values.dimensions import ATTRIBUTES, attribute_of_array, whole
 from hastega_magic.syntax.values.graph import NUMPY_NUMBER
 from hastega_magic.syntax.values.values import Known, Nested, Record, Symbolic, known, known_item, number
 from hastega_magic.types import Complex
@@ -92,9 +92,10 @@ def called(frame: Frame, node: ast.Call) -> Symbolic:
     check(function)
     before = frame.graph.lists
     args, kwargs = _arguments(frame, function, node)
-    if is_len and isinstance(node.args[0], ast.Name) and frame.graph.lists > before:
-        # Of lists that are read anew the length is too; of rows of these it is a part of what has to be the same.
-        frame.graph.read_by_item(cast(Known, args[0]).value)
+    if is_len and isinstance(node.args[0], ast.Name) and frame.graph.lists > before and whole(args[0]):
+        frame.graph.read_by_item(
+            cast(Known, args[0]).value
+        )  # of whose rows the number has to be the same anyway
     return call(frame.graph, function, args, kwargs)
 
 
