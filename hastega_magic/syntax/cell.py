@@ -55,7 +55,8 @@ class CellPlan:
 def _deleted(statement: ast.stmt) -> Iterator[str]:
     """The names that mean from here on what they do elsewhere."""
     if isinstance(statement, ast.Delete):
-        yield from (each.id for each in statement.targets if isinstance(each, ast.Name))
+        named = (each for target in statement.targets for each in ast.walk(target))
+        yield from (each.id for each in named if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Del))
 
 
 def plan(

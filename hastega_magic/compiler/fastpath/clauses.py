@@ -45,7 +45,7 @@ class ClauseRange:
 
 def count_at_once(nest: Nest, functions: Sequence[Any], operands: Sequence[Any]) -> int | None:
     """How many places there are, where that can be seen with next to no effort."""
-    if not all(map(_is_one, nest.clauses)) or _not_own(nest, functions):
+    if not all(clause.columns and _is_one(clause) for clause in nest.clauses) or _not_own(nest, functions):
         return None
     count = 1
     for clause in nest.clauses:
@@ -63,7 +63,9 @@ def count_at_once(nest: Nest, functions: Sequence[Any], operands: Sequence[Any])
 
 def _is_one(clause: Clause) -> bool:
     """Whether it goes through one thing."""
-    return bool(clause.columns) and (len(clause.columns) == 1 or clause.columns[0].kind == "field")
+    if len(clause.columns) == 1:
+        return True
+    return {(each.kind, each.given) for each in clause.columns} == {("field", clause.columns[0].given)}
 
 
 def gone_through(

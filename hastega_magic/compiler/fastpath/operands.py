@@ -13,7 +13,7 @@ from hastega_magic.compiler.fastpath.boxed import is_array
 from hastega_magic.compiler.fastpath.clauses import count_at_once
 from hastega_magic.compiler.fastpath.objects import NotExact
 from hastega_magic.compiler.fastpath.places import Places
-from hastega_magic.compiler.fastpath.profitability import Profitability
+from hastega_magic.compiler.fastpath.profitability import VIEWS, Profitability
 from hastega_magic.compiler.fastpath.row_by_row import (
     about_numbers,
     are_few,
@@ -32,13 +32,6 @@ _SOURCES = frozenset({range, list, tuple, array.array, bytes, bytearray})
 """What gives Python's own numbers. Elements of NumPy's arrays have types and rules of their own."""
 
 _HELD = frozenset({list, tuple})
-_EMPTY: dict[object, object] = {}
-_VIEWS = frozenset({type(_EMPTY.keys()), type(_EMPTY.values())})
-"""What a dict shows of itself, whatever its class makes of iterating over it: loops read lists of it.
-
-Pairs of keys and values would be made for nothing but to be taken apart again.
-"""
-
 _OTHERS = frozenset({str, dict, set, frozenset})
 """Left to Python whatever is in them, and at once where that is few: what is not tried costs least."""
 
@@ -76,12 +69,12 @@ def not_tried(operand: Any, depth: int = 0, few: int = FEW) -> str:
         ):
             return ""
         return IS_FEW
-    if (kind in _OTHERS or kind in _VIEWS) and len(operand) < FEW:
+    if (kind in _OTHERS or kind in VIEWS) and len(operand) < FEW:
         return IS_FEW
     if kind is np.ndarray:
         shape = cast("tuple[int, ...]", operand.shape)
         return IS_FEW if shape and shape[0] < FEW else ""
-    return "" if kind in _VIEWS or columnar.may_give_numbers(operand) else _only_python(operand)
+    return "" if kind in VIEWS or columnar.may_give_numbers(operand) else _only_python(operand)
 
 
 def iterated(operands: tuple[object, ...], code: Ordinary) -> tuple[tuple[object, ...], Iterated]:
@@ -89,7 +82,7 @@ def iterated(operands: tuple[object, ...], code: Ordinary) -> tuple[tuple[object
     of_rows = [bool(code.depth) and type(operands[number]) is not np.ndarray for number in code.sources]
     if code.depth:
         operands = _by_rows(operands, code)
-    elif any(type(operands[number]) in _VIEWS for number in code.sources):
+    elif any(type(operands[number]) in VIEWS for number in code.sources):
         operands = tuple(_listed(each) if n in code.sources else each for n, each in enumerate(operands))
     sources: list[Any] = [operands[number] for number in code.sources]
     for operand in sources:
@@ -113,7 +106,7 @@ def iterated(operands: tuple[object, ...], code: Ordinary) -> tuple[tuple[object
 
 def _listed(operand: object) -> object:
     """A view of a dict as a list."""
-    return list(cast("Iterable[object]", operand)) if type(operand) in _VIEWS else operand
+    return list(cast("Iterable[object]", operand)) if type(operand) in VIEWS else operand
 
 
 def _by_rows(operands: tuple[object, ...], code: Ordinary) -> tuple[object, ...]:

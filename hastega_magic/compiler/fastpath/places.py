@@ -110,22 +110,23 @@ class PlacesOf:
         if count > _MOST:
             raise NotExact("there are more elements than a loop counts")
         kept = self._lock.acquire(blocking=False)  # else another thread uses the memory
+        held: list[Rows] = []
         try:
-            function, node = self._function(clauses, lengths, kept)
+            function, node = self._function(clauses, lengths, kept, held)
             rows = any(are_rows(source) for each in clauses for source in each.sources)
             if rows and any(each.within is not None for each in self.nest.clauses):
                 raise NotExact("it goes through rows, and a range that depends on elements")
             yield Places(count, int(elements), function, node, clauses[-1].count, rows)
         finally:
+            for each in held:
+                each.held = None  # which the user may want to be rid of, and forms keep
             if kept:
-                for each in self._kept.values():
-                    if isinstance(each, Rows):
-                        each.held = None  # which the user may want to be rid of
                 self._lock.release()
 
     def _function(
-        self, clauses: Sequence[ClauseRange], lengths: Sequence[int], kept: bool
+        self, clauses: Sequence[ClauseRange], lengths: Sequence[int], kept: bool, held: list[Rows]
     ) -> tuple[FunctionType, ast.Lambda]:
+        """The function of a place; `held` gets the rows that it names."""
         values: list[object] = []
         form: list[tuple[str, ...]] = []
         for number, clause in enumerate(clauses):
@@ -141,7 +142,9 @@ class PlacesOf:
                     values += (source.start, source.step)
                 else:
                     kinds.append("items")
-                    values.append(self._items(number, column, source, clause.count, kept))
+                    found = self._items(number, column, source, clause.count, kept)
+                    values.append(found)
+                    held += [found] if isinstance(found, Rows) else []
             form.append(tuple(kinds))
         values += lengths
         form.append(("length",) * len(lengths))

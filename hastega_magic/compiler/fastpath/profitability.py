@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import field
+from typing import Any
 
 from hastega_magic.compiler.choice.auto import Choice
 from hastega_magic.compiler.outcome import Outcome
@@ -47,9 +48,16 @@ _MEASURED = 16
 """One in so many of Python's runs is measured."""
 
 _EARLY = 3
-"""By so many runs more the next measured one comes nearer where some of the elements have decided."""
+"""Each run counts as so many more where some of the elements have decided, so that one in four is measured."""
 
-_PLAIN = frozenset({list, tuple, range})
+_EMPTY: dict[object, object] = {}
+VIEWS = frozenset({type(_EMPTY.keys()), type(_EMPTY.values())})
+"""What a dict shows of itself, whatever its class makes of iterating over it: loops read lists of it.
+
+Pairs of keys and values would be made for nothing but to be taken apart again.
+"""
+
+_PLAIN = frozenset({list, tuple, range}) | VIEWS
 """What shows to nobody that its length is asked for."""
 
 SOONER = "Python was measured to be faster over about so many elements"
@@ -126,7 +134,7 @@ class Profitability:
     def as_before(self, sources: Sequence[object]) -> str:
         """Why Python, which computed the last run, is to compute this one whatever these hold; "" if it is not."""
         plain = all(type(each) in _PLAIN for each in sources)
-        return self.by_python(min(map(count_of, sources))) if plain and sources else ""
+        return self.by_python(min(map(_count, sources))) if plain and sources else ""
 
     def is_as_before(self, sources: Sequence[object]) -> bool:
         """The same at the least cost, for all but some runs, which are measured."""
@@ -169,6 +177,10 @@ class Profitability:
             size.next = 2 * size.runs
 
 
+def _count(source: Any) -> int:
+    return len(source) if type(source) in VIEWS else count_of(source)
+
+
 def are_same_bits(outcome: Outcome) -> bool:
     """Whether Python's last bits are those of its loops."""
     ran = [part.outcome.execution for part in outcome.parts if part.outcome is not None] or [
@@ -182,4 +194,4 @@ def _place(length: int) -> int:
     return length.bit_length() // 2
 
 
-__all__ = ["SOONER", "STAYS", "Profitability", "are_same_bits"]
+__all__ = ["SOONER", "STAYS", "VIEWS", "Profitability", "are_same_bits"]

@@ -11,6 +11,8 @@ import numpy as np
 
 from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, const, make, postorder
+from hastega_magic.ir.items import Items
+from hastega_magic.ir.rows import Rows
 from hastega_magic.syntax.closures.captured_objects import is_instance
 from hastega_magic.syntax.closures.contained import is_small
 from hastega_magic.syntax.operations import complex_numbers
@@ -18,7 +20,9 @@ from hastega_magic.syntax.operations.arithmetic import COMPARE
 from hastega_magic.syntax.reading.functions import described
 from hastega_magic.syntax.values import mixed
 from hastega_magic.syntax.values.branches import both, opposite
+from hastega_magic.syntax.values.dimensions import Part
 from hastega_magic.syntax.values.graph import Graph
+from hastega_magic.syntax.values.neighbours import Neighbours
 from hastega_magic.syntax.values.values import (
     FALSE,
     TRUE,
@@ -111,6 +115,8 @@ def equal(graph: Graph, left: Symbolic, right: Symbolic) -> Expr:
 
 def _check(value: Symbolic) -> None:
     """NotCompilable for objects whose class says what they are equal to, tuples and None among it."""
+    if isinstance(value, Known) and isinstance(value.value, _STAND_INS):
+        raise NotCompilable("rows are compared, of which a list and a tuple of the same numbers are two things")
     kind = type(value.value) if isinstance(value, Known) else object
     own = kind.__eq__ is not object.__eq__ or kind.__ne__ is not object.__ne__
     if own and not issubclass(kind, tuple) and kind not in _OF_THEIR_KIND:
@@ -185,6 +191,8 @@ def identical(left: Symbolic, right: Symbolic) -> Expr:
         if any(isinstance(each.value, Listed) and each.value.shared for each in (left, right)):
             raise NotCompilable("`is` compares lists of which one is one of several")
         one, other = left.value, right.value
+        if isinstance(one, _STAND_INS) or isinstance(other, _STAND_INS):
+            raise NotCompilable("`is` compares rows, which are no objects in a loop: write `==`")
         if type(one) is type(other) is str:
             raise NotCompilable("`is` compares texts, of which the same may be several objects: write `==`")
         if (is_small(one) and is_small(other)) or _is_opened(one, other):
@@ -198,6 +206,10 @@ def identical(left: Symbolic, right: Symbolic) -> Expr:
     if len(kinds) == 2 and kinds.count(BOOL) == 1:  # True is no other number
         return FALSE
     raise NotCompilable("`is` compares objects, and numbers have none when compiled: write `==`")
+
+
+_STAND_INS = (Part, Neighbours, Rows, Items)
+"""Made anew wherever a row, a window or a chunk, or what holds them, is named."""
 
 
 def _is_opened(one: object, other: object) -> bool:
