@@ -144,7 +144,8 @@ class Hooks:
 
     def worth(self, number: int, *given: object) -> bool:
         """Whether ordinary code is worth trying over what it is given; if not, Python runs it where it stands."""
-        calls: Any = self._calls() or self._now()  # nested code comes here for each outer element
+        # Nested code comes here for each outer element: a call of `_ordinary` would take as long as the look itself.
+        calls: Any = self._calls() or self._now()
         return calls.pipelines[number].worth(given)
 
     def laid(self, number: int, *given: object) -> bool:

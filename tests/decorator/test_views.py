@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter, OrderedDict
 from typing import Any
 
 import pytest
 
 from hastega_magic import hastega
+from hastega_magic.compiler.fastpath import operands, profitability
 
 N = 3000
 
@@ -94,3 +96,22 @@ def test_it_is_one_loop(function: Any) -> None:
     assert "1 fused loop" in str(decorated.explain())
     given[7] = 10**6
     assert decorated(given) == function(given)
+
+
+def test_where_python_is_taken_no_list_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[object] = []
+    listed = operands._listed
+    monkeypatch.setattr(operands, "_listed", lambda view: made.append(view) or listed(view))
+    monkeypatch.setattr(profitability, "_SHORT", math.inf)
+
+    def positive(d: Any) -> Any:
+        return any(v > 0 for v in d.values())
+
+    decorated = hastega(positive)
+    given = dict.fromkeys(range(20_000), 1)
+    for _ in range(6):
+        assert decorated(given)
+    made.clear()
+    for _ in range(3):
+        assert decorated(given)
+    assert not made

@@ -86,3 +86,11 @@ def test_the_time_that_a_generator_takes_is_pythons():
     for n in (10, 300):
         report = session.run_cell(f"r = slow({n}) |> map(_ + 1) |> sum").report
         assert sum(each.python or 0 for each in report.pipelines[0].phases) >= n * 1e-4
+
+
+@pytest.mark.parametrize("text", ["del map", "del (map, z)", "del [z, map]", "del z, (map,)"])
+def test_a_name_that_is_deleted_means_a_stage_again(text):
+    session = Session({}, Options(baseline=False))
+    session.run_cell("map = lambda f, xs: 1\nz = 2")
+    session.run_cell(f"{text}\nr = range(5) |> map(_ + 1) |> to_list")
+    assert session.namespace["r"] == [1, 2, 3, 4, 5]

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 from hastega_magic.compiler.fastpath.places import FewPlaces
 from hastega_magic.records import dataclass
-from hastega_magic.syntax.ordinary.parts import FEW_PLACES, IS_FEW
+from hastega_magic.syntax.ordinary.parts import FEW_PLACES, too_few
 
 _RUNS = 3
 """After so many runs over few places the next ones are expected to be such."""
@@ -32,13 +32,16 @@ class FewLately:
     skipped: int = 0
     """Runs since the last one that was looked at."""
 
-    def again(self, first: object) -> str:
-        """Why nothing is tried over this first source, as there are few places again; "" if it is to be looked at."""
+    def again(self, first: object, few: int) -> str:
+        """Why nothing is tried over this first source, as there are few places again; "" if it is to be looked at.
+
+        `few`: how many are too few.
+        """
         if self.seen < _RUNS or _length(first) > self.longest:
             return ""
         self.skipped += 1
         if self.skipped < min(1 << min(self.seen, 30), _MOST):
-            return IS_FEW
+            return too_few(few)
         self.skipped = 0
         return ""
 

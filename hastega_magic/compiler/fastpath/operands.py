@@ -26,7 +26,7 @@ from hastega_magic.compiler.sources.kinds import of_scalars
 from hastega_magic.compiler.sources.places import is_table
 from hastega_magic.records import dataclass
 from hastega_magic.runtime import columnar
-from hastega_magic.syntax.ordinary.parts import FEW, IS_FEW, Ordinary
+from hastega_magic.syntax.ordinary.parts import FEW, IS_FEW, Ordinary, too_few
 
 _SOURCES = frozenset({range, list, tuple, array.array, bytes, bytearray})
 """What gives Python's own numbers. Elements of NumPy's arrays have types and rules of their own."""
@@ -56,7 +56,7 @@ def not_tried(operand: Any, depth: int = 0, few: int = FEW) -> str:
     `depth`, `few`: as in `Ordinary`.
     """
     if depth:
-        return IS_FEW if depth == 1 and are_few(operand, few) else ""
+        return too_few(few) if depth == 1 and are_few(operand, few) else ""
     kind: Any = type(operand)  # pyright: ignore[reportUnknownVariableType]
     if kind in _SOURCES:
         try:
@@ -89,7 +89,7 @@ def iterated(operands: tuple[object, ...], code: Ordinary) -> tuple[tuple[object
         look_at(operand, code.apart)
     length = min(map(many, sources))
     if length < code.few:
-        raise NotExact(IS_FEW)
+        raise NotExact(too_few(code.few))
     if code.strict and any(len(each) > length for each in sources):
         raise NotExact("`zip` is strict, and one of what it goes through is longer")
     arrays = tuple(type(each) is np.ndarray and not rows for each, rows in zip(sources, of_rows, strict=True))
@@ -176,7 +176,7 @@ def completed(code: Ordinary, operands: Sequence[Any], found: Any, rows: Any = N
 
     `rows`: of whose numbers it is, as many in each row.
     """
-    if code.rows and rows is not None:
+    if code.cut and rows is not None:
         return cut(found, rows)
     if code.start is not None:
         found = _started(operands[code.start], found)

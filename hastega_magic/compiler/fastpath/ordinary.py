@@ -32,7 +32,7 @@ from hastega_magic.compiler.fastpath.operands import (
     not_tried,
 )
 from hastega_magic.compiler.fastpath.pauses import Pauses
-from hastega_magic.compiler.fastpath.places import PlacesOf, by_place, itself
+from hastega_magic.compiler.fastpath.places import PlacesOf, at_place, itself
 from hastega_magic.compiler.fastpath.profitability import SOONER, STAYS, Profitability, are_same_bits
 from hastega_magic.compiler.fastpath.repeated import Form, Repeated
 from hastega_magic.compiler.fastpath.row_by_row import cut_evenly
@@ -52,7 +52,7 @@ from hastega_magic.runtime.signals import with_signals
 from hastega_magic.syntax.closures.attributes import is_disguised
 from hastega_magic.syntax.closures.numpy_read import numpy_read
 from hastega_magic.syntax.loops.build import BoundStage
-from hastega_magic.syntax.ordinary.parts import FEW, FEWER, Ordinary
+from hastega_magic.syntax.ordinary.parts import Ordinary, too_few
 from hastega_magic.syntax.reading.functions import adopt
 from hastega_magic.syntax.reading.text import Text
 from hastega_magic.syntax.site import StageSite
@@ -100,7 +100,7 @@ class OrdinaryCode(Repeated):
         nest, depth = code.nest is not None, code.depth
         for number in code.asked:
             value = given[number]
-            why = self._few.again(value) if nest else not_tried(value, depth, code.few if depth else FEW)
+            why = self._few.again(value, code.few) if nest else not_tried(value, depth, code.few)
             if why:
                 return self._not_worth(why)
         plain = code.asked and not nest and not depth and self.reason in (SOONER, STAYS)
@@ -132,8 +132,8 @@ class OrdinaryCode(Repeated):
         assert self.code is not None
         if found is _NOTHING:
             began = time.perf_counter()
-            alone = self.code.rows and (by_python or self.reason.startswith(FEWER))
-            value = run_by_python(python, callees, functions, operands, *([False] if alone else []))
+            unlooked = self.code.cut and self.reason in (SOONER, STAYS, too_few(self.code.few))
+            value = run_by_python(python, callees, functions, operands, *([False] if unlooked else []))
             if by_python:
                 self._profitability.took(time.perf_counter() - began, length, True, value)
             return value
@@ -220,7 +220,7 @@ class OrdinaryCode(Repeated):
             decided = short_circuit.DECIDED.get(self.site.stages[-1].name)
             if decided is None or places.count <= short_circuit.STRETCH:
                 found = self._value(functions, operands, given)
-                return cut_evenly(found, places.last) if self.code.rows and found is not _NOTHING else found
+                return cut_evenly(found, places.last) if self.code.cut and found is not _NOTHING else found
             found = not decided
             for _, part in short_circuit.stretches(whole):  # Python may end early
                 found = self._value(functions, operands, replace(given, source=part))
@@ -268,8 +268,8 @@ class OrdinaryCode(Repeated):
     ) -> list[Display]:
         assert self.code is not None
         nest: Sequence[object] = () if given.places is None else (given.places.function,)
-        if given.places is not None and given.places.rows:
-            functions = [by_place(cast(FunctionType, each), given.places.function) for each in functions]
+        if given.places is not None and given.places.over_rows:
+            functions = [at_place(cast(FunctionType, each), given.places.function) for each in functions]
             nest = (itself,)
         places: dict[str, Sequence[object]] = {"function": functions, "operand": operands, "nest": nest}
         arguments = ((places[kind][number] for kind, number in step.arguments) for step in self.code.steps)

@@ -26,7 +26,7 @@ from hastega_magic.ir.rows import Rows, rows_from
 from hastega_magic.records import dataclass
 from hastega_magic.runtime.objects.rows import numbers_of
 from hastega_magic.runtime.sources import described
-from hastega_magic.syntax.ordinary.parts import FEWER, Nest
+from hastega_magic.syntax.ordinary.parts import Nest, too_few
 from hastega_magic.syntax.ordinary.rewriting import placed
 from hastega_magic.types import STORAGES
 
@@ -42,8 +42,8 @@ class FewPlaces(NotExact):
 class Places:
     """How many there are, how many of them about name elements, the function of a place, and its tree.
 
-    `last`: how many the innermost clause has. `rows`: whether elements are rows, which no stage hands on: functions
-    are given places then (`by_place`).
+    `last`: how many the innermost clause has. `over_rows`: whether elements are rows, which no stage hands on:
+    functions are given places then (`at_place`).
     """
 
     count: int
@@ -51,7 +51,7 @@ class Places:
     function: FunctionType
     node: ast.Lambda
     last: int
-    rows: bool
+    over_rows: bool
 
 
 def itself(place: int) -> int:
@@ -59,7 +59,7 @@ def itself(place: int) -> int:
     return place
 
 
-def by_place(
+def at_place(
     function: Callable[..., object], places: Callable[[int], Sequence[object]]
 ) -> Callable[[int], object]:
     """The function of the elements that a place names as one of the place."""
@@ -99,14 +99,14 @@ class PlacesOf:
         """
         known = count_at_once(self.nest, functions, operands)
         if known is not None and known < few:
-            raise FewPlaces(_too_few(few))
+            raise FewPlaces(too_few(few))
         clauses, lengths = gone_through(self.nest, functions, operands, usable)
         count, elements = 1, 1.0
         for each in clauses:
             count *= each.count
             elements *= each.count * each.filled
         if elements < few:
-            raise FewPlaces(_too_few(few))
+            raise FewPlaces(too_few(few))
         if count > _MOST:
             raise NotExact("there are more elements than a loop counts")
         kept = self._lock.acquire(blocking=False)  # else another thread uses the memory
@@ -195,10 +195,6 @@ class PlacesOf:
         return made
 
 
-def _too_few(few: int) -> str:
-    return f"{FEWER} {few} elements: Python is faster"
-
-
 def _radix(clauses: Sequence[ClauseRange], number: int) -> list[int]:
     """What a place is divided by, and what it is divided by then for its remainder: the number in a clause."""
     behind = 1
@@ -257,4 +253,4 @@ def _arguments(names: Sequence[str]) -> ast.arguments:
     return ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
 
 
-__all__ = ["FewPlaces", "Places", "PlacesOf", "by_place", "itself"]
+__all__ = ["FewPlaces", "Places", "PlacesOf", "at_place", "itself"]

@@ -19,7 +19,7 @@ from hastega_magic.runtime.objects.rows import numbers_of
 from hastega_magic.syntax.ordinary.parts import FEW
 
 _ROWS = frozenset({list, tuple})
-_FEWER = 4
+_FIRST = 4
 """By so much fewer numbers, if all rows were as the first one, and none of the others is looked at."""
 _NO_ROWS = "it goes through rows that are no lists or tuples, whose elements only Python can give"
 _SAMPLE = 16
@@ -34,7 +34,7 @@ def are_few(rows: Any, few: int = FEW) -> bool:
         return False
     count = len(rows)
     for first in rows:
-        if type(first) in _ROWS and 0 < count * len(first) < few // _FEWER:
+        if type(first) in _ROWS and 0 < count * len(first) < few // _FIRST:
             return True
         break
     return count < few and _mean(rows) * count < few

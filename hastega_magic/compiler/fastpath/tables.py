@@ -121,16 +121,19 @@ def captured_lists(workspace: Workspace) -> list[object]:
         if type(value) is list
         and not workspace.lists[id(cast(object, value))]
         and (type_ := lists.TYPES.get(column.data.dtype.name)) is not None
-        and (
-            lists.reader(type_) is not None
-            if _rows_in(cast(object, value)) is None
-            else row_reader(type_) is not None
-        )
+        and _is_readable(cast(object, value), type_)
     ]
 
 
+def _is_readable(value: object, type_: type) -> bool:
+    """Whether native code reads the numbers of this type in a list of them, or of rows of them."""
+    if shape_of(value) is None:
+        return lists.reader(type_) is not None
+    return _rows_in(value) is not None and row_reader(type_) is not None
+
+
 def _rows_in(value: object) -> tuple[int, int] | None:
-    """How many rows a list of these has, and numbers in each; None for a list of numbers."""
+    """How many rows a list of these has, and numbers in each; None for a list of numbers, or of rows of rows."""
     match shape_of(value):
         case (rows, numbers):
             return rows, numbers

@@ -93,9 +93,8 @@ def called(frame: Frame, node: ast.Call) -> Symbolic:
     before = frame.graph.lists
     args, kwargs = _arguments(frame, function, node)
     if is_len and isinstance(node.args[0], ast.Name) and frame.graph.lists > before and whole(args[0]):
-        frame.graph.read_by_item(
-            cast(Known, args[0]).value
-        )  # of whose rows the number has to be the same anyway
+        # How many rows there are has to be the same anyway.
+        frame.graph.read_by_item(cast(Known, args[0]).value)
     return call(frame.graph, function, args, kwargs)
 
 

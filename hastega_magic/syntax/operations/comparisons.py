@@ -116,7 +116,9 @@ def equal(graph: Graph, left: Symbolic, right: Symbolic) -> Expr:
 def _check(value: Symbolic) -> None:
     """NotCompilable for objects whose class says what they are equal to, tuples and None among it."""
     if isinstance(value, Known) and isinstance(value.value, _STAND_INS):
-        raise NotCompilable("rows are compared, of which a list and a tuple of the same numbers are two things")
+        raise NotCompilable(
+            "rows are compared, of which a list and a tuple of the same numbers are two things"
+        )
     kind = type(value.value) if isinstance(value, Known) else object
     own = kind.__eq__ is not object.__eq__ or kind.__ne__ is not object.__ne__
     if own and not issubclass(kind, tuple) and kind not in _OF_THEIR_KIND:

@@ -36,7 +36,7 @@ def grid(node: ast.ListComp, inner: ast.ListComp, parts: Parts) -> ast.expr:
     over = cast(ast.ListComp, comprehension(flat, parts))
     if parts.nest is not None and any(each.within is not None for each in parts.nest.clauses):
         raise NoPipeline("its rows are of different lengths")
-    parts.rows, parts.few_places = True, few_places([flat.elt])
+    parts.cut, parts.few_places = True, few_places([flat.elt])
     made, row = copy.copy(node), copy.copy(inner)
     setattr(made, SEEN, True)
     outermost, *rest = over.generators

@@ -27,8 +27,13 @@ FEW_PLACES = 2048
 FEWEST_PLACES = 128
 """The same where much is."""
 
-FEWER = "there are fewer than"
-IS_FEW = f"{FEWER} {FEW} elements: Python is faster"
+
+def too_few(count: int) -> str:
+    """Why nothing is tried over fewer elements than so many."""
+    return f"there are fewer than {count} elements: Python is faster"
+
+
+IS_FEW = too_few(FEW)
 
 FUNCTIONS, OPERANDS = "__hastega_functions__", "__hastega_operands__"
 """Names of the parts, behind those of the callees, in the code that Python runs instead."""
@@ -118,9 +123,9 @@ class Ordinary:
     sources    which of the operands are iterated over; `backwards` those that are from their end
     start      the operand that a sum begins with (None: 0)
     nest       the `for` clauses, if there are several: the pipeline then goes through their places
-    rows       its value is cut into rows: as long as the last clause, or as those whose numbers it goes through
+    cut        its value is cut into rows: as long as the last clause, or as those whose numbers it goes through
     windows    its elements are neighbours, two at a time
-    few_places of several clauses, or for rows, over fewer places than this Python is faster
+    few_places of several clauses, or where its value is cut, over fewer places than this Python is faster
     """
 
     site: Site
@@ -140,14 +145,14 @@ class Ordinary:
     strict: bool = False
     depth: int = 0
     apart: bool = False
-    rows: bool = False
+    cut: bool = False
     few_places: int = FEW_PLACES
     windows: bool = False
 
     @property
     def few(self) -> int:
         """Over fewer elements than this Python is faster."""
-        return self.few_places if self.rows else FEW
+        return self.few_places if self.cut or self.nest is not None else FEW
 
 
 @dataclass
@@ -182,7 +187,7 @@ class Parts:
     """Its functions take its elements apart at once."""
     windows: bool = False
     """Its elements are neighbours."""
-    rows: bool = False
+    cut: bool = False
     """Its value is the pipeline's cut into rows."""
     few_places: int = FEW_PLACES
     """Of several clauses."""
@@ -278,7 +283,6 @@ def _count(source: ast.expr) -> int | None:
 __all__ = [
     "CALLEES",
     "FEW",
-    "FEWER",
     "FEWEST_PLACES",
     "FEW_PLACES",
     "FUNCTIONS",
@@ -292,5 +296,6 @@ __all__ = [
     "Ordinary",
     "Parts",
     "Step",
+    "too_few",
     "written_places",
 ]

@@ -78,13 +78,15 @@ def recognised(
         shown, name = f"the numbers of {shown}", None
     site = Site(new_site_id(), text.cut(span), span, shown, stages, name, source, None, source_span)
     roots = parts.read(source)
+    code = inside(fallback)
+    few = as_it_stands(code) if parts.cut else None
     arguments: list[ast.expr] = [
         ast.Constant(site.id),
         ast.Tuple(parts.callees, ast.Load()),
         ast.Tuple([each if number in parts.made else visit(each) for number, each in enumerate(parts.functions)],
                   ast.Load()),
         ast.Tuple([visit(each) for each in parts.operands], ast.Load()),
-        by_python(code := inside(fallback), few := as_it_stands(code) if parts.rows else None),
+        _by_python(code, few),
     ]  # fmt: skip
     tried = ast.Call(ast.Name(TRY, ast.Load()), arguments, [])
     made: ast.expr = tried
@@ -99,12 +101,12 @@ def recognised(
         site, tuple(parts.expected), tuple(parts.steps), parts.made, after, tuple(parts.sources),
         frozenset(parts.backwards), parts.start, parts.nest, keys_of(getattr(node, _FOR, None)),
         tuple(parts.later), roots, asked, parts.picks, parts.strict, parts.depth, parts.apart,
-        parts.rows, parts.few_places, parts.windows,
+        parts.cut, parts.few_places, parts.windows,
     )  # fmt: skip
     return found, placed(made, node)
 
 
-def by_python(code: ast.expr, few: ast.expr | None) -> ast.Lambda:
+def _by_python(code: ast.expr, few: ast.expr | None) -> ast.Lambda:
     """What Python runs instead, over the parts; if it is told so, `few`, in which rows are not tried."""
     made = function([CALLEES, FUNCTIONS, OPERANDS], code)
     if few is not None:
