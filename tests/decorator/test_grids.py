@@ -270,7 +270,21 @@ def by_number(rows: Any) -> Any:
     return [(rows[i] == (3, 4)) + (rows[0] is rows[i % 6]) for i in range(len(rows))]
 
 
-@pytest.mark.parametrize("function", [same_rows, others, equal_rows, by_number])
+def parts(rows: Any) -> Any:
+    return [len(rows[i % 3 :]) + sum(1 for _ in rows[: i % 3 + 1]) for i in range(len(rows) * 9)]
+
+
+def largest_of_parts(rows: Any) -> Any:
+    return [max(rows[i % 3 :])[0] + len(rows[i % 3 : i % 3 + 2]) for i in range(len(rows) * 9)]
+
+
+def sum_of_parts(rows: Any) -> Any:
+    return [sum(rows[i % 3 :]) for i in range(len(rows) * 9)]
+
+
+@pytest.mark.parametrize(
+    "function", [same_rows, others, equal_rows, by_number, parts, largest_of_parts, sum_of_parts]
+)
 def test_rows_are_the_objects_that_they_are(function: Any) -> None:
     """Of which a list and a tuple of the same numbers are two, and one may stand in several places."""
     rows = [[i % 5, i % 7] for i in range(300 if function is by_number else 60)]

@@ -17,6 +17,7 @@ from hastega_magic.errors import NotCompilable
 from hastega_magic.ir.expr import Expr, const, convert, is_const, make
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.values import captured_arrays
+from hastega_magic.syntax.values.dimensions import whole
 from hastega_magic.syntax.values.graph import Graph
 from hastega_magic.syntax.values.values import SHORT, Known, Symbolic, number, required
 from hastega_magic.types import BOOL, INT
@@ -73,6 +74,7 @@ def cut(frame: Frame, node: ast.Subscript) -> Cut:
     """The part that a slice for which `is_cut` gives; NotCompilable where the list holds no numbers of one type."""
     graph, before = frame.graph, frame.graph.lists
     table = cast(Known, frame.evaluate(node.value))
+    _check(table)
     by_name = isinstance(node.value, ast.Name) and graph.lists > before
     given = cast(ast.Slice, node.slice)
     lower, upper = (
@@ -91,6 +93,14 @@ def cut(frame: Frame, node: ast.Subscript) -> Cut:
     # Loops over NumPy's numbers are left to NumPy: more of them are written out.
     few = SHORT if isinstance(table.value, np.ndarray) else FEW
     return Cut(table, start, stop, count if count is not None and count <= few else None, some)
+
+
+def _check(table: Known) -> None:
+    """NotCompilable where the items are rows, whose numbers stand one after the other."""
+    if whole(table) is not None:
+        raise NotCompilable(
+            f"a part of `{table.name}`, which holds rows, is taken by bounds that are no constants"
+        )
 
 
 def _is_of_ints(graph: Graph, table: Known, place: Expr) -> bool:
@@ -132,6 +142,7 @@ def _any_of(op: str, bound: Expr) -> tuple[Expr, ...]:
 
 def stretch(graph: Graph, table: Known, lower: Expr, upper: Expr) -> Symbolic:
     """The items of the list or tuple between two places; NotCompilable where their number is no constant."""
+    _check(table)
     lower, upper = graph.counted(lower), graph.counted(upper)
     if any(not bound.type.is_integral or bound.type is BOOL for bound in (lower, upper)):
         raise NotCompilable(f"`{table.name}` is sliced by something that is no int")
