@@ -35,6 +35,7 @@ from hastega_magic.compiler.fastpath.pauses import Pauses
 from hastega_magic.compiler.fastpath.places import PlacesOf, at_place, itself
 from hastega_magic.compiler.fastpath.profitability import SOONER, STAYS, Profitability, are_same_bits
 from hastega_magic.compiler.fastpath.repeated import Form, Repeated
+from hastega_magic.compiler.fastpath.replaced import REPLACED, are_in_place
 from hastega_magic.compiler.fastpath.row_by_row import cut_evenly
 from hastega_magic.compiler.fastpath.row_wise import by_python_at_most
 from hastega_magic.compiler.fastpath.trailing import values_behind
@@ -193,6 +194,8 @@ class OrdinaryCode(Repeated):
         assert self.code is not None
         if self.options.on == "python":
             return _ASKED_FOR
+        if not are_in_place():
+            return REPLACED
         if any(callee is not expected for callee, expected in zip(callees, self.code.expected, strict=True)):
             return "a name that it calls is not Python's own function here"
         if any(is_disguised(each) for number, each in enumerate(functions) if number not in self.code.made):
