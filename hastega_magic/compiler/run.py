@@ -146,7 +146,8 @@ def _chosen(ready: Ready, choice: Choice, tune: bool) -> Execution:
         choice = choice.instead("which failed")
     given = placed(ready.options, choice.on)
     execution = execute(changed(ready, options=given), backend_of(given), tune)
-    if here(execution.threads, -(-execution.length // BLOCK), short=not choice.costs.features.inner):
+    blocks, short = -(-execution.length // BLOCK), not choice.costs.features.inner
+    if execution.threads == 1 or here(execution.threads, blocks, short=short):
         execution.threads = 1  # the calling one
         execution.on = "simd"
         choice = replace(choice, on="simd")

@@ -194,3 +194,13 @@ def test_rows_are_let_go_when_the_cell_has_ended() -> None:
         del session
         gc.collect()
     assert sys.getrefcount(rows) <= before + 1
+
+
+@pytest.mark.parametrize("count", [300, 40_000])
+def test_what_one_thread_ran_is_told_as_such(count, monkeypatch):
+    monkeypatch.setenv("HASTEGA_AUTO", "")
+    session = Session({}, Options(baseline=False, threads=2))
+    session.run_cell(f"rows = [[i, i + 1, i + 2] * 7 for i in range({count})]")
+    for stages in ("map(sum) |> sum", "map(lambda r: sum(x * x for x in r)) |> max"):
+        (pipeline,) = session.run_cell(f"r = rows |> {stages}").report.pipelines
+        assert (pipeline.backend == "parallel") == (pipeline.threads > 1)
