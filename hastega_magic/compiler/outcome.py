@@ -116,13 +116,13 @@ class Outcome:
         complete = self.handed or sum(len(loop.stages) for loop in self.loops) == sum(
             len(bound.stages) for bound in self.bounds
         )
-        complete = complete and not self.by_python
+        complete = complete and not (self.by_python or self.recomputed)
         found = (
             self.handed
             or any(loop.built.bespoke for loop in self.loops)
             or len(self.loops) > len(self.values)
         )
-        return self.execution is not None and complete and found and not self.execution.fell_back
+        return self.execution is not None and complete and found
 
 
 def _reaches_end(loop: Loop, bound: Bound) -> bool:

@@ -18,6 +18,9 @@ from hastega_magic.types import INT, ScalarType
 
 Array = np.ndarray[Any, Any]
 
+ROW_TYPES = frozenset({list, tuple})
+"""What rows are, and what holds them."""
+
 SHORT = 16
 """Numbers in a row up to which loops are made for rows of this very length, where all have it."""
 
@@ -118,4 +121,4 @@ def _width(bounds: Array) -> int | None:
     return first if bool((np.diff(bounds) == first).all()) else None
 
 
-__all__ = ["SHORT", "Rows", "by_place", "rows_from", "taken_apart"]
+__all__ = ["ROW_TYPES", "SHORT", "Rows", "by_place", "rows_from", "taken_apart"]

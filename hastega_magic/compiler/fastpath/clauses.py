@@ -12,6 +12,7 @@ import numpy as np
 
 from hastega_magic.compiler.fastpath.objects import NotExact
 from hastega_magic.frames import reraise_signal
+from hastega_magic.ir.rows import ROW_TYPES
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.closures.contained import NUMBERS
 from hastega_magic.syntax.ordinary.parts import Clause, Column, Given, Nest
@@ -23,7 +24,6 @@ _SPARSE = 16
 """More places than this for each element are not worth going through."""
 
 _SEQUENCES = frozenset({list, tuple, range, array.array, bytes, bytearray, np.ndarray})
-_ROWS = frozenset({list, tuple})
 _SIZED = _SEQUENCES | {str, dict, set, frozenset}
 _LEFT_OUT = (ZeroDivisionError, ValueError, IndexError)
 """What bounds may raise for elements that a condition leaves out; of others the loop finds out."""
@@ -45,7 +45,7 @@ class ClauseRange:
 
 def count_at_once(nest: Nest, functions: Sequence[Any], operands: Sequence[Any]) -> int | None:
     """How many places there are, where that can be seen with next to no effort."""
-    if not all(clause.columns and _is_one(clause) for clause in nest.clauses) or _not_own(nest, functions):
+    if not all(map(_is_one, nest.clauses)) or _not_own(nest, functions):
         return None
     count = 1
     for clause in nest.clauses:
@@ -54,7 +54,7 @@ def count_at_once(nest: Nest, functions: Sequence[Any], operands: Sequence[Any])
         kind, number = given
         source: Any = operands[number] if kind == "operand" else functions[number]()
         if clause.columns[0].kind == "columns":
-            source = source[0] if type(source) in _ROWS and source else ()
+            source = source[0] if type(source) in ROW_TYPES and source else ()
         if type(source) not in _SEQUENCES:
             return None
         count *= len(source)
@@ -62,10 +62,9 @@ def count_at_once(nest: Nest, functions: Sequence[Any], operands: Sequence[Any])
 
 
 def _is_one(clause: Clause) -> bool:
-    """Whether it goes through one thing."""
-    if len(clause.columns) == 1:
-        return True
-    return {(each.kind, each.given) for each in clause.columns} == {("field", clause.columns[0].given)}
+    """Whether it goes through one thing, which may be taken apart."""
+    through = {(each.kind, each.given) for each in clause.columns}
+    return len(clause.columns) == 1 or (len(through) == 1 and clause.columns[0].kind == "field")
 
 
 def gone_through(
@@ -117,7 +116,7 @@ def _not_own(nest: Nest, functions: Sequence[Any]) -> str:
 
 def _item(rows: Any, place: int) -> Any:
     """An item of a list or tuple; None where there is none."""
-    return rows[place] if type(rows) in _ROWS and place < len(rows) else None
+    return rows[place] if type(rows) in ROW_TYPES and place < len(rows) else None
 
 
 def _clause_range(
@@ -154,7 +153,7 @@ def _source(
         return None, given
     usable(given)
     if column.kind == "columns":
-        if type(given) not in _ROWS or not _ROWS.issuperset(map(type, given)):
+        if type(given) not in ROW_TYPES or not ROW_TYPES.issuperset(map(type, given)):
             raise NotExact("it goes through columns of what are no lists or tuples")
         return list(zip(*given, strict=False)), None
     if column.backwards:
@@ -169,7 +168,11 @@ def _source(
 
 def _fields(rows: Any, count: int) -> Sequence[Any]:
     """The fields of rows of so many, one after the other; NotExact where some have others."""
-    if type(rows) not in _ROWS or not _ROWS.issuperset(map(type, rows)) or set(map(len, rows)) - {count}:
+    if (
+        type(rows) not in ROW_TYPES
+        or not ROW_TYPES.issuperset(map(type, rows))
+        or set(map(len, rows)) - {count}
+    ):
         raise NotExact("it takes apart what are no lists or tuples of as many items")
     return list(zip(*rows, strict=True)) or [()] * count
 

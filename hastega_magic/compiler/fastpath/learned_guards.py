@@ -191,9 +191,10 @@ class _Run:
     def reading(self, owners: Owners, numbers: Mapping[int, Number], small: bool) -> _Reading | None:
         """All of its operands, single elements of few ones, or stretches; None where it takes something else."""
         built = self.loop.built
-        steady = steady_numbers(numbers, self.workspace, self.execution, self.loop)
-        whole = built.plain or built.even
-        found = slots_of(owners, numbers, steady, self.execution) if whole else None
+        found = None
+        if built.plain or built.even:
+            steady = steady_numbers(numbers, self.workspace, self.execution, self.loop)
+            found = slots_of(owners, numbers, steady, self.execution)
         if found is not None:
             return _Reading(
                 tuple(each for each in found if isinstance(each, Slot)),

@@ -24,6 +24,7 @@ from hastega_magic.compiler.fastpath.row_by_row import (
 )
 from hastega_magic.compiler.sources.kinds import of_scalars
 from hastega_magic.compiler.sources.places import is_table
+from hastega_magic.ir.rows import ROW_TYPES
 from hastega_magic.records import dataclass
 from hastega_magic.runtime import columnar
 from hastega_magic.syntax.ordinary.parts import FEW, IS_FEW, Ordinary, too_few
@@ -31,7 +32,6 @@ from hastega_magic.syntax.ordinary.parts import FEW, IS_FEW, Ordinary, too_few
 _SOURCES = frozenset({range, list, tuple, array.array, bytes, bytearray})
 """What gives Python's own numbers. Elements of NumPy's arrays have types and rules of their own."""
 
-_HELD = frozenset({list, tuple})
 _OTHERS = frozenset({str, dict, set, frozenset})
 """Left to Python whatever is in them, and at once where that is few: what is not tried costs least."""
 
@@ -65,7 +65,7 @@ def not_tried(operand: Any, depth: int = 0, few: int = FEW) -> str:
             return ""
         # Nothing is called that need not be: over few elements a look takes as long as the code itself.
         if count >= FEW or (
-            kind in _HELD and type(next(iter(operand), None)) in _HELD and many(operand) >= FEW
+            kind in ROW_TYPES and type(next(iter(operand), None)) in ROW_TYPES and many(operand) >= FEW
         ):
             return ""
         return IS_FEW
@@ -126,7 +126,11 @@ def as_before(
     """Why Python, which computed the last run, is to compute this one too; "" where that is not known yet."""
     if code.depth:
         rows = operands[code.sources[0]]
-        return profitability.by_python(about_numbers(rows)) if code.depth == 1 and type(rows) in _HELD else ""
+        return (
+            profitability.by_python(about_numbers(rows))
+            if code.depth == 1 and type(rows) in ROW_TYPES
+            else ""
+        )
     if code.nest is None:
         return profitability.as_before([operands[each] for each in code.sources])
     count = count_at_once(code.nest, functions, operands)

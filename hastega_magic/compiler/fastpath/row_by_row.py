@@ -14,11 +14,10 @@ from typing import Any, cast
 import numpy as np
 
 from hastega_magic.compiler.fastpath.objects import NotExact
-from hastega_magic.ir.rows import SHORT
+from hastega_magic.ir.rows import ROW_TYPES, SHORT
 from hastega_magic.runtime.objects.rows import numbers_of
 from hastega_magic.syntax.ordinary.parts import FEW
 
-_ROWS = frozenset({list, tuple})
 _FIRST = 4
 """By so much fewer numbers, if all rows were as the first one, and none of the others is looked at."""
 _NO_ROWS = "it goes through rows that are no lists or tuples, whose elements only Python can give"
@@ -30,27 +29,27 @@ def are_few(rows: Any, few: int = FEW) -> bool:
     """Whether, as far as the first row tells, rows have fewer elements than a compiled call is worth."""
     if type(rows) is np.ndarray:
         return cast("np.ndarray[Any, Any]", rows).size < few
-    if type(rows) not in _ROWS:
+    if type(rows) not in ROW_TYPES:
         return False
     count = len(rows)
     for first in rows:
-        if type(first) in _ROWS and 0 < count * len(first) < few // _FIRST:
+        if type(first) in ROW_TYPES and 0 < count * len(first) < few // _FIRST:
             return True
         break
     return count < few and _mean(rows) * count < few
 
 
-def no_rows(source: Any) -> bool:
+def _no_rows(source: Any) -> bool:
     """Whether, as far as the first element tells, no long rows are in it."""
     for first in source:
-        return type(first) not in _ROWS or len(first) <= SHORT
+        return type(first) not in ROW_TYPES or len(first) <= SHORT
     return True
 
 
 def many(source: Any) -> int:
     """How many elements a source has; of long rows, about how many numbers."""
     length = len(source)
-    if type(source) not in _ROWS or no_rows(source):
+    if type(source) not in ROW_TYPES or _no_rows(source):
         return length
     mean = _mean(source)
     return int(length * mean) if mean > SHORT else length
@@ -63,7 +62,7 @@ def about_numbers(rows: Any) -> int:
 
 def _mean(rows: Any) -> float:
     """How many numbers a row has, as far as some tell."""
-    sample = [len(row) for row in rows[:: max(1, len(rows) // _SAMPLE)] if type(row) in _ROWS]
+    sample = [len(row) for row in rows[:: max(1, len(rows) // _SAMPLE)] if type(row) in ROW_TYPES]
     return sum(sample) / len(sample) if sample else 0.0
 
 
@@ -98,7 +97,7 @@ def row_lengths(rows: Any) -> list[int]:
     if type(rows) is np.ndarray:
         shape = cast("np.ndarray[Any, Any]", rows).shape
         return [shape[1]] * shape[0] if len(shape) > 1 else []
-    if type(rows) not in _ROWS or not _ROWS.issuperset(map(type, rows)):
+    if type(rows) not in ROW_TYPES or not ROW_TYPES.issuperset(map(type, rows)):
         raise NotExact(_NO_ROWS)
     return list(map(len, rows))
 
@@ -110,9 +109,9 @@ def cut_evenly(elements: Any, width: int) -> list[object]:
 
 def _chained(rows: object) -> list[object]:
     held = cast("Sequence[Sequence[object]]", rows)
-    if type(held) not in _ROWS or not _ROWS.issuperset(map(type, held)):
+    if type(held) not in ROW_TYPES or not ROW_TYPES.issuperset(map(type, held)):
         raise NotExact(_NO_ROWS)
     return list(itertools.chain.from_iterable(held))
 
 
-__all__ = ["about_numbers", "are_few", "cut", "cut_evenly", "flattened", "many", "no_rows", "row_lengths"]
+__all__ = ["about_numbers", "are_few", "cut", "cut_evenly", "flattened", "many", "row_lengths"]

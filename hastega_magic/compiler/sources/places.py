@@ -15,7 +15,7 @@ from hastega_magic.compiler.statement import Bound, Loop, source_span
 from hastega_magic.errors import Span
 from hastega_magic.frames import reraise_signal
 from hastega_magic.interval import INT64
-from hastega_magic.ir.rows import SHORT, Rows, by_place, rows_from, taken_apart
+from hastega_magic.ir.rows import ROW_TYPES, SHORT, Rows, by_place, rows_from, taken_apart
 from hastega_magic.runtime.objects.fields import MOST, columns
 from hastega_magic.runtime.objects.rows import numbers_of
 from hastega_magic.runtime.python_calls import elements, over_tuples, takes_one
@@ -27,8 +27,6 @@ from hastega_magic.syntax.site import Site, StageSite
 from hastega_magic.syntax.stages import STAGES
 from hastega_magic.syntax.values.neighbours import Over
 from hastega_magic.types import STORAGES
-
-_ROWS = frozenset({list, tuple})
 
 
 def over_places(bound: Bound, value: object, stages: Sequence[BoundStage]) -> tuple[Bound, range] | None:
@@ -83,7 +81,7 @@ def over_rows(bound: Bound, value: object, stages: Sequence[BoundStage]) -> tupl
 
 def are_rows(value: Any) -> bool:
     """Whether it is a list or tuple that holds such, as far as its first element tells."""
-    return type(value) in _ROWS and type(next(iter(value), None)) in _ROWS
+    return type(value) in ROW_TYPES and type(next(iter(value), None)) in ROW_TYPES
 
 
 def over_these(bound: Bound, rows: Rows, stages: Sequence[BoundStage], computing: int) -> Bound:

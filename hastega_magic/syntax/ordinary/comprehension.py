@@ -22,6 +22,9 @@ from hastega_magic.syntax.reading.trees import Comprehension
 SEEN = "hastega_seen"
 """An attribute of comprehensions that have been made a part of a pipeline: there is nothing more to be made of them."""
 
+_MANY = 6
+"""Operations that take Python as long as what it does for an element anyway."""
+
 
 def comprehension(node: Comprehension, parts: Parts, reduced: bool = False) -> ast.expr:
     """The comprehension over its parts. `reduced`: one value is made of all elements."""
@@ -169,10 +172,6 @@ def few_places(bodies: Sequence[ast.expr]) -> int:
         return FEWEST_PLACES
     operations = sum(isinstance(each, (ast.BinOp, ast.Compare, ast.Call, ast.Subscript)) for each in inside)
     return max(FEWEST_PLACES, FEW_PLACES // (1 + operations // _MANY))
-
-
-_MANY = 6
-"""Operations that take Python as long as what it does for an element anyway."""
 
 
 def _pair(node: ast.DictComp) -> ast.expr:

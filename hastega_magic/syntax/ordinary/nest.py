@@ -44,8 +44,6 @@ _EXACT: tuple[type[ast.operator], ...] = (
 )  # fmt: skip
 """Operators that give an int of ints."""
 
-_PAIR = 2
-
 _EXACT_CALLS = frozenset({"min", "max", "abs"})
 
 
@@ -364,7 +362,7 @@ def _columns(node: ast.expr, shape: Shape, given: _Now | _Later) -> tuple[ast.ex
             backwards = True
         case _:
             elements, backwards = node, False
-    if not isinstance(shape, str) and (len(shape) < _PAIR or any(isinstance(part, tuple) for part in shape)):
+    if not isinstance(shape, str) and (len(shape) < 2 or any(isinstance(part, tuple) for part in shape)):
         raise NoPipeline("its elements are taken apart otherwise than tuples of numbers can be")
     if isinstance(elements, ast.Starred):
         raise NoPipeline
