@@ -18,6 +18,7 @@ from weakref import ref
 
 from hastega_magic.compiler.backends import require
 from hastega_magic.compiler.fastpath.boxed import boxed
+from hastega_magic.compiler.fastpath.for_statements import ForStatement, ordinary_code
 from hastega_magic.compiler.fastpath.guards import Display
 from hastega_magic.compiler.fastpath.handoff import lay, taken
 from hastega_magic.compiler.fastpath.ordinary import OrdinaryCode, options_for
@@ -31,17 +32,19 @@ from hastega_magic.report import Report, build_report
 from hastega_magic.syntax.cell import FUTURES
 from hastega_magic.syntax.closures.bytecode import codes
 from hastega_magic.syntax.ordinary.naming import as_written
+from hastega_magic.syntax.ordinary.variables import note_variables
 from hastega_magic.syntax.reading.functions import definition_of, described
 from hastega_magic.syntax.reading.names import shadowed
 from hastega_magic.syntax.reading.text import Text
 from hastega_magic.syntax.reading.trees import Function
 from hastega_magic.syntax.rewriter import Rewriter
-from hastega_magic.syntax.site import BOXED, LAID, RUN, TAKEN, TRY, WORTH, Site, new_site_id
+from hastega_magic.syntax.site import BOXED, ENDED, LAID, LOOPED, RUN, TAKEN, TRY, WORTH, Site, new_site_id
 from hastega_magic.trace import Trace
 
 _BEGIN = "__hastega_begin__"
 _HOOKS = {
     RUN: "run", TRY: "attempt", BOXED: "boxed", WORTH: "worth", LAID: "laid", TAKEN: "taken", _BEGIN: "begin",
+    LOOPED: "looped", ENDED: "ended",
 }  # fmt: skip
 """Names that are called in the changed text, and the methods of `Hooks` that they stand for."""
 
@@ -154,6 +157,19 @@ class Hooks:
         lay(given)
         return found
 
+    def looped(self, number: int, callees: Any, functions: Any, operands: Any, again: Any) -> bool:
+        """Whether a loop has done what a `for` statement does; what it hands on is laid down."""
+        try:
+            return cast(ForStatement, self._ordinary(number)).looped(callees, functions, operands, again)
+        except BaseException as error:
+            leaves(error)
+            raise
+
+    def ended(self, number: int) -> None:
+        """Python has gone through the `for` statement."""
+        calls: Any = self._calls() or self._now()
+        calls.pipelines[number].ended()
+
     def _ordinary(self, number: int) -> OrdinaryCode:
         calls: Any = self._calls() or self._now()
         return calls.pipelines[number]
@@ -241,9 +257,10 @@ def _compiled_again(function: FunctionType, options: Options) -> tuple[FunctionT
     if isinstance(node, ast.Lambda):
         node.body = cast(ast.expr, rewriter.visit(node.body))
     else:
+        note_variables(node)
         node.body = [cast(ast.stmt, rewriter.visit(statement)) for statement in node.body]
     if not rewriter.sites and not rewriter.ordinary and not rewriter.refused:
-        raise NotCompilable("it holds no pipeline, and no comprehension that could be one")
+        raise NotCompilable("it holds no pipeline, and no comprehension or loop that could be one")
     calls = Calls(_text_of(places, span.line, span.end_line), options)
     calls.refused = tuple(
         (Site(new_site_id(), places.cut(each), each, "", (), None, ast.Constant(None)), reason)
@@ -252,9 +269,7 @@ def _compiled_again(function: FunctionType, options: Options) -> tuple[FunctionT
     for number, site in rewriter.sites.items():
         calls.pipelines[number] = Repeated(site, options, code.co_filename)
     for number, each in rewriter.ordinary.items():
-        calls.pipelines[number] = OrdinaryCode(
-            each.site, options_for(options), code.co_filename, code=each, places=places
-        )
+        calls.pipelines[number] = ordinary_code(each, options_for(options), code.co_filename, places)
     calls.pipelines = dict(sorted(calls.pipelines.items(), key=lambda pair: pair[1].site.span))
     if not isinstance(node, ast.Lambda):
         _begin(node)

@@ -352,13 +352,12 @@ class CellRun:
         """Comprehensions and their like: silently Python's where they cannot be compiled, whatever --strict says."""
         places = Text(cell.text)
         for number, code in cell.ordinary.items():
-            from hastega_magic.compiler.fastpath.ordinary import OrdinaryCode, options_for
+            from hastega_magic.compiler.fastpath.for_statements import ordinary_code
+            from hastega_magic.compiler.fastpath.ordinary import options_for
 
             options = options_for(self.options)
             registry = self.memory.holding if number in cell.lasting else None
-            known = OrdinaryCode(
-                code.site, options, self.filename, registry=registry, code=code, places=places
-            )
+            known = ordinary_code(code, options, self.filename, places, registry)
             self.ordinary[number] = known
             if number in cell.lasting:
                 self.nested[number] = known

@@ -16,6 +16,7 @@ from hastega_magic.syntax.doubts import doubts
 from hastega_magic.syntax.ordinary.parts import Ordinary
 from hastega_magic.syntax.ordinary.recognise import is_consumed, recognised
 from hastega_magic.syntax.ordinary.trailing import mark_class
+from hastega_magic.syntax.ordinary.variables import AROUND, note_variables
 from hastega_magic.syntax.reading.literals import uncallable, wrong_literal
 from hastega_magic.syntax.reading.names import binds, parameters_of, reads
 from hastega_magic.syntax.reading.pipe import is_pipe, spine
@@ -141,11 +142,14 @@ class Rewriter(Transformer):
                 return self._loop(node, _targets(node))
             finally:
                 self._depth -= later
-        number = found[0].site.id
-        self.ordinary[number] = found[0]
+        self._keep(found[0])
+        return found[1]
+
+    def _keep(self, found: Ordinary) -> None:
+        number = found.site.id
+        self.ordinary[number] = found
         if self._depth:
             self.lasting.add(number)
-        return found[1]
 
     def _refuse(self, node: ast.expr, reason: str) -> None:
         """Why ordinary code is no pipeline: of the largest piece that is none."""
@@ -154,7 +158,17 @@ class Rewriter(Transformer):
             self.refused[span] = reason
 
     def visit_For(self, node: ast.For) -> ast.AST:
-        return self._loop(node, binds(node))
+        """A `for` statement of a function, as one that may be a pipeline."""
+        if not hasattr(node, AROUND):
+            return self._loop(node, binds(node))
+        from hastega_magic.syntax.ordinary.for_statements import looped
+
+        names = binds(node)
+        found = looped(node, self.text, self.visit, lambda loop: self._loop(loop, names), self._refuse)
+        if found is None:
+            return self._loop(node, names)
+        self._keep(found[0])
+        return found[1]
 
     def visit_AsyncFor(self, node: ast.AsyncFor) -> ast.AST:
         return self._loop(node, binds(node))
@@ -186,6 +200,8 @@ class Rewriter(Transformer):
         """Parameters and inner functions hide the stages of their names."""
         if not isinstance(node, ast.AsyncFunctionDef):
             self.functions.append(node)
+        if not isinstance(node, ast.Lambda):
+            note_variables(node)
         outer = self.shadowed
         body = [] if isinstance(node, ast.Lambda) else node.body
         inner = [callables_bound(statement) for statement in body]

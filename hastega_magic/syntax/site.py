@@ -20,6 +20,10 @@ WORTH, LAID, TAKEN = "__hastega_worth__", "__hastega_laid__", "__hastega_taken__
 """The names that it calls to know whether it is worth trying: f(site id, *callees, *functions, *operands), of functions
 those that are names. LAID lays these down, in any case, for TAKEN to take, one after the other: f()."""
 
+LOOPED, ENDED = "__hastega_looped__", "__hastega_ended__"
+"""The names that a `for` statement calls: f(site id, callees, functions, operands, which of these Python's loop takes
+again), true where what the loop hands on is laid down; and f(site id), where Python's loop is over."""
+
 _ids = itertools.count(1)
 
 

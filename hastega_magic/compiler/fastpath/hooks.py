@@ -22,7 +22,7 @@ from hastega_magic.compiler.fastpath.guards import Display
 from hastega_magic.compiler.fastpath.handoff import lay, taken
 from hastega_magic.forking import held_while_forking
 from hastega_magic.lru import LruCache
-from hastega_magic.syntax.site import BIND, BOXED, LAID, RUN, TAKEN, TRY, WORTH, Site
+from hastega_magic.syntax.site import BIND, BOXED, ENDED, LAID, LOOPED, RUN, TAKEN, TRY, WORTH, Site
 
 if TYPE_CHECKING:
     from hastega_magic.compiler.fastpath.ordinary import OrdinaryCode
@@ -132,6 +132,7 @@ class Hooks:
         """What code in functions calls, by name."""
         return {
             RUN: self.run, TRY: self.attempt, BOXED: boxed, WORTH: self.worth, LAID: self.laid, TAKEN: taken,
+            LOOPED: self.looped, ENDED: self.ended,
         }  # fmt: skip
 
     def run(self, number: int, source: object, *stages: Display) -> object:
@@ -166,6 +167,29 @@ class Hooks:
         found = self.worth(number, *given)
         lay(given)
         return found
+
+    def looped(
+        self,
+        number: int,
+        callees: tuple[object, ...],
+        functions: tuple[object, ...],
+        operands: tuple[object, ...],
+        again: tuple[int, ...] | None,
+    ) -> bool:
+        """Whether a loop has done what a `for` statement does; what it hands on is laid down."""
+        from hastega_magic.compiler.fastpath.for_statements import ForStatement, lay_again
+
+        code = self._ordinary(number)
+        if isinstance(code, ForStatement):
+            return code.looped(callees, functions, operands, again)
+        lay_again(callees, operands, again)
+        return False
+
+    def ended(self, number: int) -> None:
+        """Python has gone through a `for` statement."""
+        code: Any = self._ordinary(number)
+        if code is not None:
+            code.ended()
 
     def _ordinary(self, number: int) -> OrdinaryCode | None:
         """Ordinary code by its number; None if it is of another process."""

@@ -32,10 +32,10 @@ from hastega_magic.compiler.fastpath.operands import (
     not_tried,
 )
 from hastega_magic.compiler.fastpath.pauses import Pauses
-from hastega_magic.compiler.fastpath.places import PlacesOf, at_place, itself
+from hastega_magic.compiler.fastpath.places import PlacesOf, at_places, itself
 from hastega_magic.compiler.fastpath.profitability import SOONER, STAYS, Profitability, are_same_bits
+from hastega_magic.compiler.fastpath.refusals import RAISED, read_from, refused, sentence
 from hastega_magic.compiler.fastpath.repeated import Form, Repeated
-from hastega_magic.compiler.fastpath.replaced import REPLACED, are_in_place
 from hastega_magic.compiler.fastpath.row_by_row import cut_evenly
 from hastega_magic.compiler.fastpath.row_wise import by_python_at_most
 from hastega_magic.compiler.fastpath.trailing import values_behind
@@ -50,26 +50,21 @@ from hastega_magic.errors import HastegaError, NotCompilable, Reason
 from hastega_magic.frames import reraise_signal, taken_back
 from hastega_magic.records import dataclass
 from hastega_magic.runtime.signals import with_signals
-from hastega_magic.syntax.closures.attributes import is_disguised
 from hastega_magic.syntax.closures.numpy_read import numpy_read
 from hastega_magic.syntax.loops.build import BoundStage
 from hastega_magic.syntax.ordinary.parts import Ordinary, too_few
 from hastega_magic.syntax.reading.functions import adopt
 from hastega_magic.syntax.reading.text import Text
-from hastega_magic.syntax.site import StageSite
 from hastega_magic.trace import Trace
 
-_NOTHING = object()
+NOTHING = object()
 _OFTEN = 8
 """After so many compilations nothing is compiled any more until the runs are as many as their square."""
 
 _MANY = 1 << 17
 """Over so many elements a loop that is known may be put together anew for each run."""
 
-_ASKED_FOR = "`--on python` was asked for"
 _BY_LAST_BITS = "which of its elements it is may be decided by last bits, in which loops may differ"
-_RAISED = "an element raised, or there was none: Python ran it again, from the first one"
-_RAISED_BEFORE = "elements raised, or there were none, in the runs before"
 
 
 @dataclass
@@ -88,7 +83,7 @@ class OrdinaryCode(Repeated):
     _profitability: Profitability = field(default_factory=Profitability)
 
     def __reduce__(self) -> tuple[object, ...]:
-        made = OrdinaryCode, (self.site, self.options, self.filename)
+        made = type(self), (self.site, self.options, self.filename)
         return *made, {"code": self.code, "places": self.places}
 
     def worth(self, given: tuple[object, ...]) -> bool:
@@ -124,6 +119,21 @@ class OrdinaryCode(Repeated):
         python: Callable[..., object],
     ) -> object:
         """The code's value: of the pipeline it is, or what `python(callees, functions, operands)` gives or raises."""
+        found, length, by_python = self._tried(callees, functions, operands)
+        if found is not NOTHING:
+            return found
+        assert self.code is not None
+        began = time.perf_counter()
+        unlooked = self.code.cut and self.reason in (SOONER, STAYS, too_few(self.code.few))
+        value = run_by_python(python, callees, functions, operands, *([False] if unlooked else []))
+        if by_python:
+            self._profitability.took(time.perf_counter() - began, length, True, value)
+        return value
+
+    def _tried(
+        self, callees: tuple[object, ...], functions: tuple[object, ...], operands: tuple[object, ...]
+    ) -> tuple[object, int, bool]:
+        """The value, or nothing; of how many elements; and whether it is Python's as that is sooner."""
         self.runs += 1
         self.idle = 0
         self._all += 1
@@ -131,22 +141,17 @@ class OrdinaryCode(Repeated):
         found = self._found(callees, functions, operands)
         length, by_python = self._profitability.asked()
         assert self.code is not None
-        if found is _NOTHING:
-            began = time.perf_counter()
-            unlooked = self.code.cut and self.reason in (SOONER, STAYS, too_few(self.code.few))
-            value = run_by_python(python, callees, functions, operands, *([False] if unlooked else []))
-            if by_python:
-                self._profitability.took(time.perf_counter() - began, length, True, value)
-            return value
+        if found is NOTHING:
+            return found, length, by_python
         made = found if self.code.after is None else self.code.after(found)
         # Which NaN are one key is a matter of identity, and the loop's are new objects.
         odd = holds_nan_keys(made) if self.code.keys is None else holds_nan(self.code.keys(made))
         if odd:
             self.reason = NAN
-            return python(callees, functions, operands)
-        early = found is short_circuit.DECIDED.get(self.site.stages[-1].name, _NOTHING)
+            return NOTHING, length, False
+        early = found is short_circuit.DECIDED.get(self.site.stages[-1].name, NOTHING)
         self._profitability.took(time.perf_counter() - began, length, False, early=early)
-        return made
+        return made, length, False
 
     def _found(
         self, callees: tuple[object, ...], functions: tuple[object, ...], operands: tuple[object, ...]
@@ -157,7 +162,7 @@ class OrdinaryCode(Repeated):
         for number in code.sources if code.nest is None else ():
             if why := not_tried(operands[number], code.depth, code.few):
                 return self._left(why)
-        if why := self._refused(callees, functions):
+        if why := refused(code, self.options, self._pauses, callees, functions):
             return self._left(why)
         before = self.reason in (SOONER, STAYS)
         why = as_before(self._profitability, code, functions, operands) if before else ""
@@ -171,7 +176,7 @@ class OrdinaryCode(Repeated):
                 found = self._value(functions, operands, given)
             else:
                 found = self._over_places(functions, operands)
-            if found is not _NOTHING:
+            if found is not NOTHING:
                 found = completed(code, operands, found, rows)
         except HoldsNan:
             self._pauses.found_nan()
@@ -184,25 +189,10 @@ class OrdinaryCode(Repeated):
             reraise_signal(error)
             taken_back(error)
             self._pauses.raised()
-            return self._left(_RAISED)
-        if self.reason != _RAISED:
+            return self._left(RAISED)
+        if self.reason != RAISED:
             self._pauses.found_none()
         return found
-
-    def _refused(self, callees: tuple[object, ...], functions: tuple[object, ...]) -> str:
-        """Why nothing is tried whatever it is given; "" if it may be."""
-        assert self.code is not None
-        if self.options.on == "python":
-            return _ASKED_FOR
-        if not are_in_place():
-            return REPLACED
-        if any(callee is not expected for callee, expected in zip(callees, self.code.expected, strict=True)):
-            return "a name that it calls is not Python's own function here"
-        if any(is_disguised(each) for number, each in enumerate(functions) if number not in self.code.made):
-            return "a function of it is an object that is asked what it is, which runs code of its own"
-        if self._pauses.for_nan():
-            return NAN
-        return _RAISED_BEFORE if self._pauses.for_raising() else ""
 
     def _over_places(self, functions: Sequence[object], operands: Sequence[object]) -> object:
         """The value over the places of several clauses."""
@@ -223,11 +213,11 @@ class OrdinaryCode(Repeated):
             decided = short_circuit.DECIDED.get(self.site.stages[-1].name)
             if decided is None or places.count <= short_circuit.STRETCH:
                 found = self._value(functions, operands, given)
-                return cut_evenly(found, places.last) if self.code.cut and found is not _NOTHING else found
+                return cut_evenly(found, places.last) if self.code.cut and found is not NOTHING else found
             found = not decided
             for _, part in short_circuit.stretches(whole):  # Python may end early
                 found = self._value(functions, operands, replace(given, source=part))
-                if found is _NOTHING or found is decided:
+                if found is NOTHING or found is decided:
                     break
             return found
 
@@ -238,7 +228,7 @@ class OrdinaryCode(Repeated):
         source = given.source
         for form in self._forms:
             found = self._again(form, source, displays, given)
-            if found is not _NOTHING:
+            if found is not NOTHING:
                 self.form, self.reason = form, ""
                 return found
         if self._forms and (why := self._pauses.for_failures()):
@@ -250,21 +240,21 @@ class OrdinaryCode(Repeated):
     def _again(self, form: Form, source: object, displays: Sequence[Display], given: Iterated) -> object:
         """The value by a loop that is kept; nothing if it does not fit."""
         if form.prepared is None or form.arrays != given.arrays:
-            return _NOTHING
+            return NOTHING
         if form.scalars is not None and form.scalars.most is not None and given.length > form.scalars.most:
-            return _NOTHING
+            return NOTHING
         began = time.perf_counter()
         try:
             value = form.prepared.run(source, self._unlisted(displays) if form.scalars else displays)
         except DoesNotFit:
-            return _NOTHING
+            return NOTHING
         found = value if form.scalars is None else objects(value, form.scalars)
         form.seconds, form.again = time.perf_counter() - began, True
         return found
 
     def _left(self, reason: str) -> object:
         self.reason = reason
-        return _NOTHING
+        return NOTHING
 
     def _displays(
         self, functions: Sequence[object], operands: Sequence[object], given: Iterated
@@ -272,8 +262,7 @@ class OrdinaryCode(Repeated):
         assert self.code is not None
         nest: Sequence[object] = () if given.places is None else (given.places.function,)
         if given.places is not None and given.places.over_rows:
-            functions = [at_place(cast(FunctionType, each), given.places.function) for each in functions]
-            nest = (itself,)
+            functions, nest = at_places(functions, self.code, given.places.function), (itself,)
         places: dict[str, Sequence[object]] = {"function": functions, "operand": operands, "nest": nest}
         arguments = ((places[kind][number] for kind, number in step.arguments) for step in self.code.steps)
         return [(None, tuple(each), {}) for each in arguments]
@@ -306,14 +295,14 @@ class OrdinaryCode(Repeated):
             if self.varying:
                 self.without()
                 return self._compile(source, functions, displays, given)
-            return self._left(self._pauses.failed(_sentence(error)))
+            return self._left(self._pauses.failed(sentence(error)))
         except HastegaError as error:
             return self._left(self._pauses.failed(str(error)))
         except Exception as error:
             reraise_signal(error)
             taken_back(error)
             self._pauses.raised()
-            return self._left(_RAISED)
+            return self._left(RAISED)
         assert outcome.execution is not None
         if self.code.picks and not are_same_bits(outcome):
             return self._left(self._pauses.failed(_BY_LAST_BITS))
@@ -339,7 +328,7 @@ class OrdinaryCode(Repeated):
     ) -> tuple[Bound, Outcome]:
         """The statement and its outcome; NotExact, or what the driver raises, where loops do not give Python's."""
         assert self.code is not None
-        reads = numpy_read(_read_from(self.site.stages, displays))
+        reads = numpy_read(read_from(self.site.stages, displays))
         scalars = given.of_numpy if given.of_numpy or reads == "arrays" else None
         if reads == "others":
             raise NotExact("it uses NumPy, whose scalars and functions have rules of their own")
@@ -375,25 +364,9 @@ class OrdinaryCode(Repeated):
         describe.describe_uncompiled("python", None, self.options, trace)
 
 
-def _read_from(stages: Sequence[StageSite], displays: Sequence[Display]) -> list[object]:
-    """Functions, and what `reduce` begins with, which its first step computes with."""
-    return [
-        each
-        for site, (_, arguments, _) in zip(stages, displays, strict=True)
-        for each in arguments
-        if callable(each) or site.name == "reduce"
-    ]
-
-
-def _sentence(error: Exception) -> str:
-    """Without the stage: all of the code is Python's."""
-    text = str(error)
-    return text.partition(" is not compiled: ")[2] or text
-
-
 def options_for(options: Options) -> Options:
     """The options with which ordinary code is tried: all or nothing, exactly, and once."""
     return replace(options, strict=True, quiet=True, int_mode="exact", fast_math=False, repeat=1)
 
 
-__all__ = ["OrdinaryCode", "options_for"]
+__all__ = ["NOTHING", "OrdinaryCode", "options_for"]

@@ -26,7 +26,7 @@ from hastega_magic.ir.rows import Rows, rows_from
 from hastega_magic.records import dataclass
 from hastega_magic.runtime.objects.rows import numbers_of
 from hastega_magic.runtime.sources import described
-from hastega_magic.syntax.ordinary.parts import Nest, too_few
+from hastega_magic.syntax.ordinary.parts import Nest, Ordinary, too_few
 from hastega_magic.syntax.ordinary.rewriting import placed
 from hastega_magic.types import STORAGES
 
@@ -68,6 +68,14 @@ def at_place(
         return function(*places(place))
 
     return at
+
+
+def at_places(
+    functions: Sequence[Any], code: Ordinary, places: Callable[[int], Sequence[object]]
+) -> Sequence[Callable[..., object]]:
+    """The same of all that are functions of elements; those of `reduce` are of what comes of them."""
+    kept = {number for step in code.steps if step.stage == "reduce" for _, number in step.arguments[:1]}
+    return [each if number in kept else at_place(each, places) for number, each in enumerate(functions)]
 
 
 _Form = tuple[tuple[str, ...], ...]

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
+from typing import cast
 
 from hastega_magic.syntax.ordinary.parts import CALLEES, FUNCTIONS, OPERANDS
 from hastega_magic.syntax.ordinary.rewriting import placed
@@ -51,16 +52,16 @@ def beside(
     if not all(_is_quiet(each) or (again and isinstance(each, ast.Name)) for each in own):
         return made, ()
     if not again:
-        order = [each for each in _in_order(code) if each is None or each in once]
+        order = [each for each in in_order(code) if each is None or each in once]
         if order[: len(once)] != [*once] or len(once) > MOST_LAID:
             return made, ()
-        taken = {place: _taken(each) for place, each in once.items()}
-        callees.elts = [taken[CALLEES, n] for n in range(len(callees.elts))]
-        operands.elts = [taken.get((OPERANDS, n), each) for n, each in enumerate(operands.elts)]
-        given |= taken
+        laid = {place: taken(each) for place, each in once.items()}
+        callees.elts = [laid[CALLEES, n] for n in range(len(callees.elts))]
+        operands.elts = [laid.get((OPERANDS, n), each) for n, each in enumerate(operands.elts)]
+        given |= laid
     asked: list[ast.expr] = [copied(each) for each in (number, *once.values())]
     test = ast.Call(ast.Name(WORTH if again else LAID, ast.Load()), asked, [])
-    whole = ast.IfExp(test, made, _Standing(standing | given).visit(copied(code)))
+    whole = ast.IfExp(test, made, standing_for(code, standing | given))
     return whole, tuple(n for n, place in enumerate(once) if place[0] == OPERANDS and place[1] in sources)
 
 
@@ -69,7 +70,8 @@ def _is_quiet(function: ast.expr) -> bool:
     return isinstance(function, ast.Lambda) and not (function.args.defaults or any(function.args.kw_defaults))
 
 
-def _taken(place: ast.expr) -> ast.expr:
+def taken(place: ast.expr) -> ast.expr:
+    """A call that takes what was laid down next."""
     return placed(ast.Call(ast.Name(TAKEN, ast.Load()), [], []), place)
 
 
@@ -81,7 +83,7 @@ def _part_of(node: ast.AST) -> _Place | None:
             return None
 
 
-def _in_order(node: ast.AST) -> Iterator[_Place | None]:
+def in_order(node: ast.AST) -> Iterator[_Place | None]:
     """The parts in the order in which Python evaluates them; None for what may run code of the user's."""
     part = _part_of(node)
     if part is not None:
@@ -90,15 +92,20 @@ def _in_order(node: ast.AST) -> Iterator[_Place | None]:
     match node:
         case ast.Call(func=callee, args=args, keywords=keywords):
             for each in (callee, *args, *(named.value for named in keywords)):
-                yield from _in_order(each)
+                yield from in_order(each)
             yield None
         case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-            yield from _in_order(node.generators[0].iter)
+            yield from in_order(node.generators[0].iter)
             yield None
         case ast.Lambda():
             pass
         case _:
             yield None
+
+
+def standing_for(code: ast.expr, standing: Mapping[_Place, ast.expr]) -> ast.expr:
+    """The code over parts with what stands for each in place of it."""
+    return cast(ast.expr, _Standing(standing).visit(copied(code)))
 
 
 class _Standing(ast.NodeTransformer):
@@ -116,4 +123,4 @@ class _Standing(ast.NodeTransformer):
         return node if node.args.args and node.args.args[0].arg == CALLEES else self.generic_visit(node)
 
 
-__all__ = ["MOST_LAID", "beside"]
+__all__ = ["MOST_LAID", "beside", "in_order", "standing_for", "taken"]

@@ -45,7 +45,7 @@ def comprehension(node: Comprehension, parts: Parts, reduced: bool = False) -> a
     _check_constant(element, generator.ifs, reduced)
     parts.depth, parts.apart = len(node.generators) - 1, _takes_apart(shape, generator, element)
     outer = node.generators[0]
-    first = _source(outer.iter, target_shape(outer.target) if rows else shape, parts)
+    first = source_of(outer.iter, target_shape(outer.target) if rows else shape, parts)
     for condition in generator.ifs:
         number, _ = parts.function(function_of(shape, condition), made=True)
         parts.step("filter", condition, ("function", number))
@@ -61,7 +61,7 @@ def comprehension(node: Comprehension, parts: Parts, reduced: bool = False) -> a
 
 def _takes_apart(shape: Shape, clause: ast.comprehension, element: ast.expr) -> bool:
     """Whether nothing is done with an element but that it is taken apart, by its target or by constant places."""
-    if _is_iterator(clause.iter):
+    if is_iterator(clause.iter):
         return False
     return not isinstance(shape, str) or all(_reads_places(body, shape) for body in (*clause.ifs, element))
 
@@ -92,7 +92,7 @@ def _goes_row_by_row(clauses: Sequence[ast.comprehension], element: ast.expr) ->
                     rows.append(name)
                 case _:
                     return False
-        if _is_iterator(outer[0].iter):
+        if is_iterator(outer[0].iter):
             return False
     others = [*names_of(target_shape(last.target)), *rows]
     if any(each.is_async for each in outer) or len(set(others)) < len(others) or "zip" in others:
@@ -129,7 +129,8 @@ def _is_pairwise(callee: ast.expr) -> bool:
             return False
 
 
-def _is_iterator(node: ast.expr) -> bool:
+def is_iterator(node: ast.expr) -> bool:
+    """Whether it makes an iterator over other things."""
     match node:
         case ast.Call(func=ast.Name(id="zip" | "enumerate" | "reversed")):
             return True
@@ -188,7 +189,7 @@ def _same(element: ast.expr, target: ast.expr) -> bool:
     return isinstance(element, ast.Name) and isinstance(target, ast.Name) and element.id == target.id
 
 
-def _source(node: ast.expr, shape: Shape, parts: Parts) -> ast.expr:
+def source_of(node: ast.expr, shape: Shape, parts: Parts) -> ast.expr:
     """What is iterated over: `zip` and `enumerate` are stages, everything else is Python's to evaluate."""
     match node:
         case ast.Call(func=ast.Name(id="zip"), args=[*args], keywords=keywords) if len(args) > 1:
@@ -205,7 +206,7 @@ def _source(node: ast.expr, shape: Shape, parts: Parts) -> ast.expr:
             inside = shape[1] if isinstance(shape, tuple) else "_"
             code = parts.callee(node.func, enumerate)
             before = len(parts.callees)
-            inner = _source(elements, inside, parts)
+            inner = source_of(elements, inside, parts)
             made = len(parts.callees) > before  # an iterator
             given, arguments = [inner], list[tuple[str, int]]()
             if start:
@@ -267,4 +268,4 @@ def side_by_side(elements: Sequence[ast.expr], node: ast.expr, parts: Parts) -> 
     return inner
 
 
-__all__ = ["SEEN", "comprehension", "side_by_side"]
+__all__ = ["SEEN", "comprehension", "is_iterator", "side_by_side", "source_of"]

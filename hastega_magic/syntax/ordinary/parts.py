@@ -16,7 +16,7 @@ from hastega_magic.syntax.ordinary.refused import check_source
 from hastega_magic.syntax.ordinary.rewriting import NoPipeline, function_of, item, placed
 from hastega_magic.syntax.ordinary.trailing import Root, is_constant, roots
 from hastega_magic.syntax.reading.text import Text
-from hastega_magic.syntax.site import Site
+from hastega_magic.syntax.site import Site, StageSite
 
 FEW = 256
 """Over fewer elements Python is faster than a call of compiled code."""
@@ -49,6 +49,9 @@ class Step:
     stage: str
     arguments: tuple[tuple[str, int], ...] = ()
 
+
+Made = ast.Lambda | ast.FunctionDef
+"""A function that stands for code of the user's."""
 
 Given = tuple[str, int]
 """Where a value is: ("operand", n), or ("function", n) for what function n gives, called without arguments."""
@@ -103,6 +106,20 @@ class Nest:
 
 
 @dataclass(frozen=True)
+class HandsOn:
+    """What a `for` statement gives variables.
+
+    initial   the operand that is what they were before; None where elements are collected
+    count     how many they are
+    last      whether what it goes through gives its variables their last values, too
+    """
+
+    initial: int | None
+    count: int
+    last: bool
+
+
+@dataclass(frozen=True)
 class Ordinary:
     """A piece of ordinary code as a pipeline.
 
@@ -126,12 +143,13 @@ class Ordinary:
     cut        its value is cut into rows: as long as the last clause, or as those whose numbers it goes through
     windows    its elements are neighbours, two at a time
     few_places of several clauses, or where its value is cut, over fewer places than this Python is faster
+    hands_on   what a statement gives its variables; None of an expression
     """
 
     site: Site
     expected: tuple[object, ...]
     steps: tuple[Step, ...]
-    made: Mapping[int, ast.Lambda] = field(default_factory=dict[int, ast.Lambda], compare=False)
+    made: Mapping[int, Made] = field(default_factory=dict[int, Made], compare=False)
     after: Callable[[Any], Any] | None = None
     sources: tuple[int, ...] = (0,)
     backwards: frozenset[int] = frozenset()
@@ -148,6 +166,7 @@ class Ordinary:
     cut: bool = False
     few_places: int = FEW_PLACES
     windows: bool = False
+    hands_on: HandsOn | None = None
 
     @property
     def few(self) -> int:
@@ -164,7 +183,7 @@ class Parts:
     expected: list[object] = field(default_factory=list[object])
     functions: list[ast.expr] = field(default_factory=list[ast.expr])
     operands: list[ast.expr] = field(default_factory=list[ast.expr])
-    made: dict[int, ast.Lambda] = field(default_factory=dict[int, ast.Lambda])
+    made: dict[int, Made] = field(default_factory=dict[int, Made])
     steps: list[Step] = field(default_factory=list[Step])
     places: list[tuple[str, Span]] = field(default_factory=list[tuple[str, Span]])
     sources: list[int] = field(default_factory=list[int])
@@ -207,6 +226,13 @@ class Parts:
         if made:
             self.made[number] = cast(ast.Lambda, node)
         return number, item(FUNCTIONS, number, node)
+
+    def defined(self, definition: ast.FunctionDef) -> int:
+        """Place of a function that stands for statements, and is defined in front of them."""
+        self.functions.append(ast.Name(definition.name, ast.Load()))
+        number = len(self.functions) - 1
+        self.made[number] = definition
+        return number
 
     def operand(self, node: ast.expr, source: bool = True) -> tuple[int, ast.expr]:
         """Place of an operand, and code for it; NoPipeline where it is a source of texts."""
@@ -259,6 +285,46 @@ class Parts:
         shown = self.text.cut(span) if text is None else text
         self.places.append((f"{stage}({shown})" if shown else stage, span))
 
+    def site(self, node: ast.expr | ast.stmt, number: int) -> Site:
+        """The site of the code that has become these parts."""
+        stages = tuple(
+            StageSite(step.stage, shown, span, known=True)
+            for step, (shown, span) in zip(self.steps, self.places, strict=True)
+        )
+        source = self.operands[0]
+        span, source_span = self.text.span(node), self.text.span(source)
+        shown, name = self.text.cut(source_span), source.id if isinstance(source, ast.Name) else None
+        if self.nest is not None:
+            shown, name = f"the places of {shown}", None
+        elif self.depth:
+            shown, name = f"the numbers of {shown}", None
+        return Site(number, self.text.cut(span), span, shown, stages, name, source, None, source_span)
+
+    def arguments(self, site: Site, visit: Callable[[ast.expr], Any]) -> list[ast.expr]:
+        """The number, callees, functions and operands as a call is given them. `visit` rewrites the user's own code."""
+        functions = [
+            each if number in self.made else visit(each) for number, each in enumerate(self.functions)
+        ]
+        operands = [visit(each) for each in self.operands]
+        tuples = (ast.Tuple(each, ast.Load()) for each in (self.callees, functions, operands))
+        return [ast.Constant(site.id), *tuples]
+
+    def ordinary(
+        self,
+        site: Site,
+        roots: tuple[int, tuple[Root, ...]] | None,
+        asked: tuple[int, ...],
+        after: Callable[[Any], Any] | None,
+        keys: Callable[[Any], Collection[object]] | None = None,
+        hands_on: HandsOn | None = None,
+    ) -> Ordinary:
+        """All that is known of the code."""
+        return Ordinary(
+            site, tuple(self.expected), tuple(self.steps), self.made, after, tuple(self.sources),
+            frozenset(self.backwards), self.start, self.nest, keys, tuple(self.later), roots, asked, self.picks,
+            self.strict, self.depth, self.apart, self.cut, self.few_places, self.windows, hands_on,
+        )  # fmt: skip
+
 
 def written_places(clauses: Sequence[ast.expr]) -> int | None:
     """How many places clauses over these have, where all of them are written down."""
@@ -292,6 +358,8 @@ __all__ = [
     "Clause",
     "Column",
     "Given",
+    "HandsOn",
+    "Made",
     "Nest",
     "Ordinary",
     "Parts",

@@ -33,7 +33,7 @@ from hastega_magic.syntax.ordinary.rewriting import NoPipeline, call, function, 
 from hastega_magic.syntax.ordinary.trailing import in_class
 from hastega_magic.syntax.reading.text import Text
 from hastega_magic.syntax.reading.trees import copied
-from hastega_magic.syntax.site import BOXED, TRY, Site, StageSite, new_site_id
+from hastega_magic.syntax.site import BOXED, TRY, new_site_id
 
 _FOR = "hastega_for"
 """An attribute of generators: the function that they are given to, which takes all elements."""
@@ -65,29 +65,12 @@ def recognised(
         if not _handed_on(node) and str(error):
             refuse(node, str(error))
         return None
-    stages = tuple(
-        StageSite(step.stage, shown, span, known=True)
-        for step, (shown, span) in zip(parts.steps, parts.places, strict=True)
-    )
+    site = parts.site(node, new_site_id())
     source = parts.operands[0]
-    span, source_span = text.span(node), text.span(source)
-    shown, name = text.cut(source_span), source.id if isinstance(source, ast.Name) else None
-    if parts.nest is not None:
-        shown, name = f"the places of {shown}", None
-    elif parts.depth:
-        shown, name = f"the numbers of {shown}", None
-    site = Site(new_site_id(), text.cut(span), span, shown, stages, name, source, None, source_span)
     roots = parts.read(source)
     code = inside(fallback)
     few = as_it_stands(code) if parts.cut else None
-    arguments: list[ast.expr] = [
-        ast.Constant(site.id),
-        ast.Tuple(parts.callees, ast.Load()),
-        ast.Tuple([each if number in parts.made else visit(each) for number, each in enumerate(parts.functions)],
-                  ast.Load()),
-        ast.Tuple([visit(each) for each in parts.operands], ast.Load()),
-        _by_python(code, few),
-    ]  # fmt: skip
+    arguments = [*parts.arguments(site, visit), _by_python(code, few)]
     tried = ast.Call(ast.Name(TRY, ast.Load()), arguments, [])
     made: ast.expr = tried
     asked: tuple[int, ...] = ()
@@ -97,12 +80,7 @@ def recognised(
     else:
         own = [each for number, each in enumerate(parts.functions) if number not in parts.made]
         made, asked = beside(tried, few or code, own, parts.sources, parts.in_class)
-    found = Ordinary(
-        site, tuple(parts.expected), tuple(parts.steps), parts.made, after, tuple(parts.sources),
-        frozenset(parts.backwards), parts.start, parts.nest, keys_of(getattr(node, _FOR, None)),
-        tuple(parts.later), roots, asked, parts.picks, parts.strict, parts.depth, parts.apart,
-        parts.cut, parts.few_places, parts.windows,
-    )  # fmt: skip
+    found = parts.ordinary(site, roots, asked, after, keys_of(getattr(node, _FOR, None)))
     return found, placed(made, node)
 
 

@@ -23,6 +23,7 @@ from hastega_magic.syntax.reading.placeholder import expand
 from hastega_magic.syntax.reading.text import Text
 from hastega_magic.syntax.reading.texts import texts_of
 from hastega_magic.syntax.reading.trees import Function, copied
+from hastega_magic.syntax.site import is_ours
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +66,7 @@ def ast_of(function: object) -> FunctionSyntax:
     return known[1]
 
 
-def adopt(code: CodeType, node: ast.Lambda, filename: str, places: Text) -> None:
+def adopt(code: CodeType, node: ast.Lambda | ast.FunctionDef, filename: str, places: Text) -> None:
     """Let code that was made of this tree be found, though no function is written at its place."""
     found = FunctionSyntax(node, filename, places.segment(node), places.span(node), places)
     _found.put(id(code), (code, found))
@@ -118,8 +119,8 @@ def name_of(function: object) -> str:
     asked = (vars(each) for each in kind.__mro__ if each.__flags__ & _HEAP)
     answers = any("__getattr__" in each or "__getattribute__" in each for each in asked)
     own = None if answers else getattr(function, "__name__", None)
-    name = own or kind.__name__
-    return "lambda" if name == "<lambda>" else str(name)
+    name = str(own or kind.__name__)
+    return "lambda" if name == "<lambda>" else "for" if is_ours(name) else name
 
 
 _CALLED = {"Neighbours": "sequence of numbers", "Rows": "list of rows"}

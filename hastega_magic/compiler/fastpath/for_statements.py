@@ -1,0 +1,102 @@
+"""`for` statements run as pipelines: what they hand on is laid down, or Python's loop does it as it stands."""
+
+from __future__ import annotations
+
+import array
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hastega_magic.compiler.fastpath.handoff import lay
+from hastega_magic.compiler.fastpath.ordinary import NOTHING, OrdinaryCode
+from hastega_magic.compiler.fastpath.repeated import Repeated
+from hastega_magic.compiler.options import Options
+from hastega_magic.records import dataclass
+from hastega_magic.syntax.ordinary.parts import Ordinary
+from hastega_magic.syntax.reading.text import Text
+
+_NUMBERS = frozenset({bool, int, float, complex})
+_BY_PLACE = frozenset({list, tuple, range, array.array, bytes, bytearray, np.ndarray})
+"""What has its last element at the place -1."""
+
+_NO_NUMBER = "what it hands on from turn to turn is no number of Python's in front of it"
+_LAST = "the last element of what it goes through is read behind it, and only Python can give that"
+
+
+@dataclass
+class ForStatement(OrdinaryCode):
+    """The runs of one `for` statement."""
+
+    _began: tuple[float, int] | None = None
+    """When Python's loop began, over how many elements, where that is measured."""
+
+    def looped(
+        self,
+        callees: tuple[object, ...],
+        functions: tuple[object, ...],
+        operands: tuple[object, ...],
+        again: tuple[int, ...] | None,
+    ) -> bool:
+        """Whether a loop has done it. What it hands on is laid down then, else what Python's loop takes.
+
+        `again`: which of the operands that is, behind the callees; None where it takes nothing, and this has been asked
+        for before whether it is worth trying.
+        """
+        self._began = None
+        if again is None or self.worth((*callees, *(operands[number] for number in again))):
+            handed = self._handed(callees, functions, operands)
+            if handed is not None:
+                lay((handed[0] if len(handed) == 1 else handed,))
+                return True
+        lay_again(callees, operands, again)
+        return False
+
+    def _handed(
+        self, callees: tuple[object, ...], functions: tuple[object, ...], operands: tuple[Any, ...]
+    ) -> tuple[object, ...] | None:
+        """The variables' values; None where Python's loop is to find them."""
+        code = self.code
+        assert code is not None
+        assert code.hands_on is not None
+        known = code.hands_on
+        before: Any = () if known.initial is None else operands[known.initial]
+        for each in before if known.count > 1 else (before,) if known.initial is not None else ():
+            if type(each) not in _NUMBERS:
+                return self._by_python(_NO_NUMBER)
+        if known.last and type(operands[code.sources[0]]) not in _BY_PLACE:
+            return self._by_python(_LAST)
+        found, length, by_python = self._tried(callees, functions, operands)
+        if found is NOTHING:
+            self._began = (time.perf_counter(), length) if by_python else None
+            return None
+        values: Any = found if known.count > 1 else (found,)
+        return (*values, operands[code.sources[0]][-1]) if known.last else tuple(values)
+
+    def _by_python(self, why: str) -> None:
+        self._not_worth(why)
+
+    def ended(self) -> None:
+        """Python's loop is over, and no element has raised."""
+        if self._began is not None:
+            (began, length), self._began = self._began, None
+            # Of what it has given nothing is known: it may have last bits.
+            self._profitability.took(time.perf_counter() - began, length, True, value=None)
+
+
+def lay_again(callees: Sequence[object], operands: Sequence[object], again: tuple[int, ...] | None) -> None:
+    """Lay down what Python's loop takes of what was evaluated."""
+    if again is not None:
+        lay((*callees, *(operands[number] for number in again)))
+
+
+def ordinary_code(
+    code: Ordinary, options: Options, filename: str, places: Text, registry: dict[int, Repeated] | None = None
+) -> OrdinaryCode:
+    """What runs a piece of ordinary code."""
+    kind = OrdinaryCode if code.hands_on is None else ForStatement
+    return kind(code.site, options, filename, registry=registry, code=code, places=places)
+
+
+__all__ = ["ForStatement", "lay_again", "ordinary_code"]

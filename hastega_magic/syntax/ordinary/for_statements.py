@@ -1,0 +1,303 @@
+"""`for` statements that add up, or collect in a new list: each is a pipeline, and Python's where that has no form.
+
+    total = 0                                  total = 0
+    for x in xs:                               if WORTH(7, xs) and LOOPED(7, (), (lambda x: x % 2, ...), (xs, total)):
+        if x % 2:                                  total = TAKEN()
+            total += f(x)                      else:
+                                                   for x in xs: ...
+                                                   ENDED(7)
+
+LOOPED lays down what the loop hands on. Where there is nothing, no statement has been run, and Python runs the loop as
+it stands: what has happened when an element raises is what would have. What the loop goes through is evaluated once:
+where it is more than names, LOOPED is given it, and lays it down again for Python's loop.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Callable, Sequence
+from dataclasses import field
+from typing import Any, cast
+
+from hastega_magic.records import dataclass
+from hastega_magic.syntax.ordinary.beside import MOST_LAID, in_order, standing_for, taken
+from hastega_magic.syntax.ordinary.bodies import computed, shape_of, step, value_of
+from hastega_magic.syntax.ordinary.comprehension import comprehension, is_iterator, source_of
+from hastega_magic.syntax.ordinary.parts import CALLEES, OPERANDS, HandsOn, Ordinary, Parts
+from hastega_magic.syntax.ordinary.rewriting import (
+    NoPipeline,
+    Shape,
+    function_of,
+    names_of,
+    placed,
+    target_shape,
+)
+from hastega_magic.syntax.ordinary.trailing import is_constant
+from hastega_magic.syntax.ordinary.turns import Condition, Part, Turn, added, element_of, parts_of, turn_of
+from hastega_magic.syntax.ordinary.variables import AROUND
+from hastega_magic.syntax.reading.text import Text
+from hastega_magic.syntax.reading.trees import copied
+from hastega_magic.syntax.site import ENDED, LOOPED, TAKEN, WORTH, new_site_id
+
+
+@dataclass
+class _Loop:
+    """A `for` statement as it becomes a pipeline.
+
+    first        what it goes through, as code over the parts
+    functions    definitions of those that are no expressions
+    """
+
+    node: ast.For
+    turn: Turn
+    parts: Parts
+    number: int
+    functions: list[ast.stmt] = field(default_factory=list[ast.stmt])
+    first: ast.expr = field(default_factory=lambda: ast.Constant(None))
+    initial: int | None = None
+
+    def clauses(self) -> None:
+        """As that of several clauses, where nothing stands between one `for` and the next; NoPipeline elsewhere."""
+        clauses, rest = list[ast.comprehension](), list[ast.stmt]([self.node])
+        while True:
+            match rest:
+                case [ast.For(target=target, iter=source, body=body)]:
+                    pass
+                case _:
+                    break
+            pieces, rest = parts_of(body, self.turn)
+            tests = [each.test for each in pieces if isinstance(each, Condition)]
+            if len(tests) < len(pieces) or (clauses and self.turn.concerns(source)):
+                raise NoPipeline
+            clauses.append(ast.comprehension(target, source, tests, 0))
+        if len(clauses) < 2 or self.turn.last:
+            raise NoPipeline
+        names = [name for each in clauses for name in names_of(target_shape(each.target))]
+        if {*names} & {*self.turn.states}:
+            raise NoPipeline
+        if self.turn.collected:
+            kept, element = element_of(rest)
+            if not isinstance(kept, ast.Constant):
+                clauses[-1].ifs.append(kept)
+            self._over(clauses, cast(ast.expr, element))
+            self.parts.step("to_list", rest[0], text="")
+            return
+        pair = added(rest, self.turn.states)
+        if pair is None:
+            shape = shape_of(names, rest)
+            self._over(clauses, value_of(shape, rest[0]))
+            self._reduce(shape, rest)
+        else:
+            self._over(clauses, pair[1])
+            self._add(pair[0], rest[0])
+
+    def _over(self, clauses: list[ast.comprehension], element: ast.expr) -> None:
+        made = ast.copy_location(ast.GeneratorExp(element, clauses), self.node.iter)
+        over = cast(ast.GeneratorExp, comprehension(made, self.parts, reduced=not self.turn.collected))
+        self.first = over.generators[0].iter
+
+    def alone(self) -> None:
+        """As that of one clause."""
+        parts, shape = self.parts, target_shape(self.node.target)
+        pieces, rest = parts_of(self.node.body, self.turn)
+        parts.apart = not isinstance(shape, str) and not is_iterator(self.node.iter)
+        self.first = source_of(self.node.iter, shape, parts)
+        for number, piece in enumerate(pieces):
+            if isinstance(piece, Condition):
+                self._stage("filter", function_of(shape, piece.test), piece.test)
+                continue
+            names = [*dict.fromkeys((*names_of(shape), *piece.names))]
+            later = shape_of(names, [*_read_later(pieces[number + 1 :]), *rest])
+            body = piece.statements
+            made = computed(self._name(), shape, body, later)
+            self._stage("map", made, _place(body), _text(parts.text, body))
+            shape = later
+        if self.turn.collected:
+            kept, element = element_of(rest)
+            if not isinstance(kept, ast.Constant):
+                self._stage("filter", function_of(shape, kept), kept)
+            if not (isinstance(element, ast.Name) and element.id == shape):
+                self._stage("map", function_of(shape, cast(ast.expr, element)), cast(ast.expr, element))
+            elif not parts.steps:
+                raise NoPipeline("it hands its elements on as they are, in which Python is as fast")
+            parts.step("to_list", rest[0], text="")
+            return
+        pair = added(rest, self.turn.states)
+        if pair is None:
+            self._reduce(shape, rest)
+            return
+        op, value = pair
+        if not (isinstance(value, ast.Name) and value.id == shape):
+            self._stage("map", function_of(shape, value), value)
+        self._add(op, rest[0])
+
+    def _name(self) -> str:
+        return f"__hastega_turn_{self.number}_{len(self.functions)}__"
+
+    def _stage(
+        self, name: str, made: ast.Lambda | ast.FunctionDef, place: ast.AST, text: str | None = None
+    ) -> None:
+        self.parts.step(name, place, ("function", self._function(made)), text=text)
+
+    def _function(self, made: ast.Lambda | ast.FunctionDef) -> int:
+        if isinstance(made, ast.Lambda):
+            return self.parts.function(made, made=True)[0]
+        self.functions.append(made)
+        return self.parts.defined(made)
+
+    def _add(self, op: ast.operator, statement: ast.stmt) -> None:
+        """`total += value`."""
+        (name,) = self.turn.states
+        total, value = ast.Name(name, ast.Load()), ast.Name(f"__{name}_value__", ast.Load())
+        code = placed(ast.BinOp(total, op, value), _place([statement]))
+        self._hand_on(function_of((name, value.id), code), [statement])
+
+    def _reduce(self, shape: Shape, rest: Sequence[ast.stmt]) -> None:
+        """What the rest makes of the variables that are handed on, and an element."""
+        self._hand_on(step(self._name(), self.turn.states, shape, rest), rest)
+
+    def _hand_on(self, made: ast.Lambda | ast.FunctionDef, rest: Sequence[ast.stmt]) -> None:
+        states: list[ast.expr] = [ast.Name(name, ast.Load()) for name in self.turn.states]
+        before = states[0] if len(states) == 1 else ast.Tuple(states, ast.Load())
+        self.initial, _ = self.parts.operand(placed(before, _place(rest)), source=False)
+        arguments = ("function", self._function(made)), ("operand", self.initial)
+        self.parts.step("reduce", _place(rest), *arguments, text=_text(self.parts.text, rest))
+
+
+def looped(
+    node: ast.For,
+    text: Text,
+    visit: Callable[[ast.expr], Any],
+    inside: Callable[[ast.For], Any],
+    refuse: Callable[[ast.expr, str], None],
+) -> tuple[Ordinary, ast.stmt] | None:
+    """The statement as a pipeline, and what stands for it; None if it is none, for which `refuse` is told a reason.
+
+    `visit` rewrites an expression, `inside` what stands in the statement, which Python runs where the pipeline cannot
+    be compiled.
+    """
+    around = getattr(node, AROUND, None)
+    if around is None or node.orelse:
+        return None
+    try:
+        found = _found(node, turn_of(node, around), text)
+        once, again = _evaluated(found)
+    except NoPipeline as error:
+        if str(error):
+            refuse(_head(node), str(error))
+        return None
+    parts, turn = found.parts, found.turn
+    site = parts.site(node, found.number)
+    roots = parts.read(parts.operands[0])
+    handed = HandsOn(found.initial, max(1, len(turn.states)), turn.last)
+    asked = tuple(n for n, (kind, each) in enumerate(once) if kind == OPERANDS and each in parts.sources)
+    after = dict if turn.collected and turn.kind == "dict" else None
+    ordinary = parts.ordinary(site, roots, asked, after, hands_on=handed)
+    laid: list[ast.expr] = [ast.Constant(number) for kind, number in once if kind == OPERANDS]
+    relaid = ast.Constant(None) if again else ast.Tuple(laid, ast.Load())
+    tried = ast.Call(ast.Name(LOOPED, ast.Load()), [*parts.arguments(site, visit), relaid], [])
+    test: ast.expr = tried
+    if again:
+        worth = ast.Call(
+            ast.Name(WORTH, ast.Load()), [ast.Constant(site.id), *map(copied, once.values())], []
+        )
+        test = ast.BoolOp(ast.And(), [worth, tried])
+    standing = {place: each if again else taken(each) for place, each in once.items()}
+    standing |= {
+        (OPERANDS, n): each for n, each in enumerate(parts.operands) if (OPERANDS, n) not in standing
+    }
+    loop = copy.copy(node)
+    loop.iter = standing_for(found.first, standing)
+    ended = ast.Expr(ast.Call(ast.Name(ENDED, ast.Load()), [ast.Constant(site.id)], []))
+    given = ast.Call(ast.Name(TAKEN, ast.Load()), [], [])
+    made: ast.stmt = ast.If(test, [ast.Assign([_handed(node, turn)], given)], [inside(loop), ended])
+    if found.functions:  # one statement stands for the other
+        made = ast.If(ast.Constant(True), [*found.functions, made], [])
+    return ordinary, _all_placed(made, node)
+
+
+def _found(node: ast.For, turn: Turn, text: Text) -> _Loop:
+    number = new_site_id()
+    found = _Loop(node, turn, Parts(text), number)
+    try:
+        found.clauses()
+    except NoPipeline:
+        found = _Loop(node, turn, Parts(text), number)
+        found.alone()
+    if found.parts.is_few():
+        raise NoPipeline
+    if turn.last and not _is_operand(found.first):
+        raise NoPipeline(
+            "its variable is read behind it, and it goes through more than elements of something"
+        )
+    return found
+
+
+def _is_operand(code: ast.expr) -> bool:
+    match code:
+        case ast.Subscript(value=ast.Name(id=name)):
+            return name == OPERANDS
+        case _:
+            return False
+
+
+def _evaluated(found: _Loop) -> tuple[dict[tuple[str, int], ast.expr], bool]:
+    """What is evaluated once, in Python's order, and whether it may be evaluated again, as it is names alone."""
+    parts = found.parts
+    given = {(CALLEES, n): each for n, each in enumerate(parts.callees)}
+    given |= {(OPERANDS, n): each for n, each in enumerate(parts.operands) if n != found.initial}
+    once = {place: each for place, each in given.items() if not is_constant(each)}
+    again = all(isinstance(each, ast.Name) for each in once.values())
+    if not again:
+        order = [each for each in in_order(found.first) if each is None or each in once]
+        if order[: len(once)] != [*once] or len(once) > MOST_LAID:
+            raise NoPipeline("Python evaluates some of what it goes through when an iterator has been made")
+    return once, again
+
+
+def _handed(node: ast.For, turn: Turn) -> ast.expr:
+    """The variables that are given what the loop hands on."""
+    names = turn.states or (turn.collected,)
+    targets: list[ast.expr] = [ast.Name(name, ast.Store()) for name in names]
+    if turn.last:
+        targets.append(copied(node.target))
+    return targets[0] if len(targets) == 1 else ast.Tuple(targets, ast.Store())
+
+
+def _all_placed(made: ast.stmt, place: ast.stmt) -> ast.stmt:
+    """Code with places where it has none: those of the head of what it stands for."""
+    first = ast.copy_location(ast.Pass(), place)
+    first.end_lineno, first.end_col_offset = place.lineno, place.col_offset
+    for each in ast.walk(made):
+        if isinstance(each, (ast.expr, ast.stmt, ast.arg)) and getattr(each, "lineno", None) is None:
+            ast.copy_location(each, first)
+    return made
+
+
+def _head(node: ast.For) -> ast.expr:
+    """The head of the statement, as a place."""
+    made = copy.copy(node.iter)
+    made.lineno, made.col_offset = node.lineno, node.col_offset
+    return made
+
+
+def _read_later(pieces: Sequence[Part]) -> list[ast.AST]:
+    return [
+        node for each in pieces for node in ([each.test] if isinstance(each, Condition) else each.statements)
+    ]
+
+
+def _place(body: Sequence[ast.stmt]) -> ast.expr:
+    """The statements, as a place."""
+    made = ast.copy_location(ast.Constant(None), body[0])
+    made.end_lineno, made.end_col_offset = body[-1].end_lineno, body[-1].end_col_offset
+    return made
+
+
+def _text(text: Text, body: Sequence[ast.stmt]) -> str:
+    """The statements as they are written, in one line."""
+    return " ".join(text.cut(text.span(_place(body))).split())
+
+
+__all__ = ["looped"]

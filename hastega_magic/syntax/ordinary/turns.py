@@ -1,0 +1,272 @@
+"""What a `for` statement does in each turn, taken apart: what it passes over, what it computes, and what it keeps.
+
+y = f(x)                        a part that computes variables of the turn
+if y < 0: continue              a condition
+total += y                      the rest, that hands a variable on to the next turn, or collects an element
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+
+from hastega_magic.records import dataclass
+from hastega_magic.syntax.ordinary.refused import check
+from hastega_magic.syntax.ordinary.rewriting import NoPipeline
+from hastega_magic.syntax.ordinary.variables import Around, New, read_first, stored
+
+
+@dataclass(frozen=True)
+class Turn:
+    """The variables of a `for` statement's turns.
+
+    states      what one turn hands on to the next, or to what stands behind the loop
+    collected   what elements are collected in; "" if they are not
+    kind        what that is
+    last        whether the element of the last turn is read behind the loop
+    """
+
+    states: tuple[str, ...]
+    collected: str = ""
+    kind: New = "list"
+    last: bool = False
+
+    def concerns(self, node: ast.AST) -> bool:
+        """Whether anything that is handed on or collected stands in the code."""
+        return any(
+            isinstance(each, ast.Name) and (each.id in self.states or each.id == self.collected)
+            for each in ast.walk(node)
+        )
+
+
+@dataclass(frozen=True)
+class Condition:
+    """The turn goes on where this holds."""
+
+    test: ast.expr
+
+
+@dataclass(frozen=True)
+class Computed:
+    """Statements that give variables of the turn a value."""
+
+    statements: tuple[ast.stmt, ...]
+    names: tuple[str, ...]
+
+
+Part = Condition | Computed
+
+
+def turn_of(node: ast.For, around: Around) -> Turn:
+    """The variables of its turns; NoPipeline where something is done there that loops do not compute.
+
+    A reason is told only where numbers or elements are all that comes of it.
+    """
+    _check(node.body)
+    body = [*_statements(node.body)]
+    assigned = [*dict.fromkeys(name for each in body for name in _assigned(each))]
+    collecting = [each for each in body if _collected(each)]
+    collected = "".join({_collected(each) for each in collecting})
+    targets = stored([node.target])
+    if not {*assigned, *targets} <= around.own or targets & {*assigned} & around.behind:
+        raise NoPipeline
+    lasting = read_first(node.body, around.own) | around.behind
+    states = tuple(name for name in assigned if name in lasting and name not in targets)
+    if bool(states) == bool(collecting):
+        raise NoPipeline("it hands numbers on from turn to turn, and collects elements" if states else "")
+    for each in _expressions(node.body):
+        check(each, targets)
+    if not {*states} <= around.before:
+        raise NoPipeline("a variable that it hands on may have no value in front of it")
+    if not collecting:
+        return Turn(states, last=bool(targets & around.behind))
+    kind = around.new.get(collected)
+    if kind is None:
+        raise NoPipeline(f"`{collected}` is not made, and empty, in front of it: others may know of it")
+    names = [each for each in ast.walk(node) if isinstance(each, ast.Name) and each.id == collected]
+    if len(names) > len(collecting) or any(_kind(each) != kind for each in collecting):
+        raise NoPipeline
+    return Turn((), collected, kind, bool(targets & around.behind))
+
+
+def parts_of(body: Sequence[ast.stmt], turn: Turn) -> tuple[list[Part], list[ast.stmt]]:
+    """What comes before the first statement that has to do with what is handed on or collected, and the rest."""
+    found: list[Part] = []
+    rest = [each for each in body if not isinstance(each, ast.Pass)]
+    while rest:
+        first, *others = rest
+        match first:
+            case ast.If(test=test, body=[ast.Continue()], orelse=[]) if others and not turn.concerns(test):
+                negated = ast.copy_location(ast.UnaryOp(ast.Not(), test), test)
+                found.append(Condition(negated))
+            case ast.If(test=test, body=inner, orelse=[]) if not others and not turn.concerns(test):
+                found.append(Condition(test))
+                others = [each for each in inner if not isinstance(each, ast.Pass)]
+            case _ if others and not turn.concerns(first) and not goes_on(first):
+                names = tuple(
+                    dict.fromkeys(name for each in _statements([first]) for name in _assigned(each))
+                )
+                before = found.pop() if found and isinstance(found[-1], Computed) else Computed((), ())
+                assert isinstance(before, Computed)
+                found.append(Computed((*before.statements, first), (*before.names, *names)))
+            case _:
+                break
+        rest = others
+    return found, rest
+
+
+def goes_on(node: ast.stmt) -> bool:
+    """Whether `continue` stands in it that ends the turn."""
+    if isinstance(node, ast.If):
+        return any(map(goes_on, (*node.body, *node.orelse)))
+    return isinstance(node, ast.Continue)
+
+
+def element_of(rest: Sequence[ast.stmt]) -> tuple[ast.expr, ast.expr | None]:
+    """Where the statements collect an element, and which; NoPipeline where they do anything else.
+
+    The element is that of the turns that collect one: what it is elsewhere is all the same.
+    """
+    match rest:
+        case [ast.Expr(value=ast.Call(args=[element]) as value)]:
+            return _constant(True, value), element
+        case [ast.Assign(targets=[ast.Subscript(slice=key)], value=value)]:
+            return _constant(True, value), ast.copy_location(ast.Tuple([key, value], ast.Load()), value)
+        case [ast.If(test=test, body=body, orelse=other)]:
+            (first, one), (second, two) = element_of(body), element_of(other or [ast.Pass()])
+            either = ast.copy_location(ast.IfExp(test, one, two), test) if one and two else one or two
+            return _either(test, first, second), either
+        case [ast.Pass()]:
+            return ast.Constant(False), None
+        case _:
+            raise NoPipeline("an element is collected in the midst of a turn, or several are")
+
+
+def _either(test: ast.expr, first: ast.expr, second: ast.expr) -> ast.expr:
+    """`first if test else second`, shorter where these are constants."""
+    made: ast.expr
+    match first, second:
+        case ast.Constant(value=bool(one)), ast.Constant(value=bool(two)):
+            made = _constant(one, test) if one == two else test if one else ast.UnaryOp(ast.Not(), test)
+        case ast.Constant(value=True), _:
+            made = ast.BoolOp(ast.Or(), [test, second])
+        case _:
+            made = ast.IfExp(test, first, second)
+    return made if made is test else ast.copy_location(made, test)
+
+
+def _constant(value: bool, place: ast.expr) -> ast.expr:
+    return ast.copy_location(ast.Constant(value), place)
+
+
+def added(rest: Sequence[ast.stmt], states: Sequence[str]) -> tuple[ast.operator, ast.expr] | None:
+    """`total += E`, where that is all that is done, and `total` is not read in E: the operator, and E."""
+    match rest:
+        case [ast.AugAssign(target=ast.Name(id=name), op=op, value=value)] | [
+            ast.Assign(targets=[ast.Name(id=name)], value=ast.BinOp(ast.Name(), op, value))
+        ]:
+            alone = [name] == [*states]
+            if isinstance(rest[0], ast.Assign):
+                left = rest[0].value
+                alone &= (
+                    isinstance(left, ast.BinOp) and isinstance(left.left, ast.Name) and left.left.id == name
+                )
+            inside = any(isinstance(each, ast.Name) and each.id == name for each in ast.walk(value))
+            return (op, value) if alone and not inside else None
+        case _:
+            return None
+
+
+def _check(body: Sequence[ast.stmt], inner: bool = False) -> None:
+    """NoPipeline for statements that no loop computes."""
+    for each in body:
+        match each:
+            case ast.Assign(targets=[target]) if _names_alone(target) or _collected(each):
+                pass
+            case ast.AugAssign(target=ast.Name()) | ast.AnnAssign(target=ast.Name(), value=ast.expr()):
+                pass
+            case ast.If(body=first, orelse=second):
+                _check([*first, *second], inner)
+            case ast.For(target=target, body=turn, orelse=[]) if _names_alone(target):
+                _check(turn, inner=True)
+            case ast.While(body=turn, orelse=[]):
+                _check(turn, inner=True)
+            case ast.Continue() | ast.Pass():
+                pass
+            case ast.Break() if inner:
+                pass
+            case ast.Expr() if _collected(each):
+                pass
+            case _:
+                raise NoPipeline
+
+
+def _names_alone(target: ast.expr) -> bool:
+    if isinstance(target, ast.Tuple):
+        return all(map(_names_alone, target.elts))
+    return isinstance(target, ast.Name)
+
+
+def _collected(node: ast.stmt) -> str:
+    """The variable that the statement collects an element in; "" if it does nothing of the kind."""
+    match node:
+        case ast.Expr(
+            value=ast.Call(
+                func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[element], keywords=[]
+            )
+        ) if not isinstance(element, ast.Starred):
+            return name
+        case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=name), slice=key)]) if not isinstance(
+            key, ast.Slice
+        ):
+            return name
+        case _:
+            return ""
+
+
+def _kind(node: ast.stmt) -> New:
+    return "list" if isinstance(node, ast.Expr) else "dict"
+
+
+def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """All statements, those inside others behind them."""
+    for each in body:
+        yield each
+        if isinstance(each, (ast.If, ast.For, ast.While)):
+            yield from _statements((*each.body, *each.orelse))
+
+
+def _assigned(node: ast.stmt) -> list[str]:
+    """The names that the statement itself gives a value, from left to right."""
+    match node:
+        case ast.Assign(targets=targets):
+            pass
+        case ast.AugAssign(target=target) | ast.AnnAssign(target=target) | ast.For(target=target):
+            targets = [target]
+        case _:
+            return []
+    walked = (each for target in targets for each in ast.walk(target))
+    return [each.id for each in walked if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)]
+
+
+def _expressions(body: Sequence[ast.stmt]) -> Iterator[ast.expr]:
+    """What the statements evaluate."""
+    for each in _statements(body):
+        match each:
+            case ast.Expr(value=ast.Call(args=args)):
+                yield from args
+            case ast.Assign(targets=[ast.Subscript(slice=key)], value=value):
+                yield from (key, value)
+            case (
+                ast.Assign(value=value)
+                | ast.AugAssign(value=value)
+                | ast.AnnAssign(value=ast.expr() as value)
+            ):
+                yield value
+            case ast.If(test=value) | ast.While(test=value) | ast.For(iter=value):
+                yield value
+            case _:
+                pass
+
+
+__all__ = ["Computed", "Condition", "Part", "Turn", "added", "element_of", "goes_on", "parts_of", "turn_of"]
