@@ -41,17 +41,14 @@ class ForStatement(OrdinaryCode):
     ) -> bool:
         """Whether a loop has done it. What it hands on is laid down then, else what Python's loop takes.
 
-        `again`: which of the operands that is, behind the callees; None where it takes nothing, and this has been asked
-        for before whether it is worth trying.
+        `again`: which of the operands that is, behind the callees; None where it takes nothing.
         """
-        self._began = None
-        if again is None or self.worth((*callees, *(operands[number] for number in again))):
-            handed = self._handed(callees, functions, operands)
-            if handed is not None:
-                lay((handed[0] if len(handed) == 1 else handed,))
-                return True
-        lay_again(callees, operands, again)
-        return False
+        handed = self._handed(callees, functions, operands)
+        if handed is None:
+            lay_again(callees, operands, again)
+            return False
+        lay((handed[0] if len(handed) == 1 else handed,))
+        return True
 
     def _handed(
         self, callees: tuple[object, ...], functions: tuple[object, ...], operands: tuple[Any, ...]
@@ -68,8 +65,10 @@ class ForStatement(OrdinaryCode):
         if known.last and type(operands[code.sources[0]]) not in _BY_PLACE:
             return self._by_python(_LAST)
         found, length, by_python = self._tried(callees, functions, operands)
+        self._began = None
         if found is NOTHING:
-            self._began = (time.perf_counter(), length) if by_python else None
+            if by_python:
+                self._began = time.perf_counter(), length
             return None
         values: Any = found if known.count > 1 else (found,)
         return (*values, operands[code.sources[0]][-1]) if known.last else tuple(values)

@@ -29,7 +29,7 @@ def lay(given: tuple[object, ...]) -> None:
     values = _LAID.values
     if len(values) > _MOST:
         del values[:-_MOST]
-    values.extend(given[::-1])
+    values += given if len(given) == 1 else given[::-1]
 
 
 def taken() -> object:

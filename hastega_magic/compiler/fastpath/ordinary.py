@@ -33,7 +33,7 @@ from hastega_magic.compiler.fastpath.operands import (
 )
 from hastega_magic.compiler.fastpath.pauses import Pauses
 from hastega_magic.compiler.fastpath.places import PlacesOf, at_places, itself
-from hastega_magic.compiler.fastpath.profitability import SOONER, STAYS, Profitability, are_same_bits
+from hastega_magic.compiler.fastpath.profitability import SOONER, STAYS, Profitability, are_same_bits, at_most
 from hastega_magic.compiler.fastpath.refusals import RAISED, read_from, refused, sentence
 from hastega_magic.compiler.fastpath.repeated import Form, Repeated
 from hastega_magic.compiler.fastpath.row_by_row import cut_evenly
@@ -93,14 +93,19 @@ class OrdinaryCode(Repeated):
         """
         code = self.code
         assert code is not None
-        nest, depth = code.nest is not None, code.depth
+        plain = code.nest is None and not code.depth
         for number in code.asked:
             value = given[number]
-            why = self._few.again(value, code.few) if nest else not_tried(value, depth, code.few)
+            if plain:
+                why = not_tried(value)
+            elif code.nest is None:
+                why = not_tried(value, code.depth, code.few)
+            else:
+                why = self._few.again(value, code.few)
             if why:
                 return self._not_worth(why)
-        plain = code.asked and not nest and not depth and self.reason in (SOONER, STAYS)
-        if plain and self._profitability.is_as_before([given[number] for number in code.asked]):
+        before = plain and code.asked and self.reason in (SOONER, STAYS)
+        if before and self._profitability.is_as_before([given[number] for number in code.asked]):
             return self._not_worth(self.reason)
         return True
 
@@ -314,7 +319,7 @@ class OrdinaryCode(Repeated):
         gives = may_give_them(outcome.execution.fused, all(given.arrays))
         ready = prepared(bound, outcome, self.options, self.filename, gives)
         nested, same = self.code.nest is not None, are_same_bits(outcome)
-        most = by_python_at_most(ready, given.length)
+        most = min(by_python_at_most(ready, given.length), at_most(outcome))
         self._profitability.expect(outcome.execution.choice, given.length, same, most, nested)
         if sooner_again(outcome.execution.choice):  # which has no choice to make of its own again
             self.options = replace(self.options, on="parallel")

@@ -13,7 +13,7 @@ from typing import Any
 
 from hastega_magic.compiler.choice.auto import Choice
 from hastega_magic.compiler.outcome import Outcome
-from hastega_magic.compiler.python.by_python import same_bits
+from hastega_magic.compiler.python.by_python import computed_by, same_bits
 from hastega_magic.compiler.sources.long_ranges import count_of
 from hastega_magic.records import dataclass
 
@@ -31,6 +31,9 @@ _NESTED = 8.0
 
 _SHORT = 1e-3
 """Python is tried in place of a loop of so many seconds where nothing is predicted, as turns of loops are not."""
+
+_OPERATION, _AROUND = 100e-9, 3
+"""Seconds that Python takes for an operation at most, and how many stand for going on to the next element."""
 
 _CLEAR = 0.8
 """Python's part of the time, from which on it computes."""
@@ -186,7 +189,16 @@ def are_same_bits(outcome: Outcome) -> bool:
     ran = [part.outcome.execution for part in outcome.parts if part.outcome is not None] or [
         outcome.execution
     ]
-    return all(each is not None and same_bits(each.compiled.fused, turns=True) for each in ran)
+    return all(each is not None and same_bits(each.compiled.fused, ordinary=True) for each in ran)
+
+
+def at_most(outcome: Outcome) -> float:
+    """Seconds that Python takes for an element at most, by what there is to do; infinite where that has turns."""
+    ran = [
+        each.execution for each in (outcome, *(part.outcome for part in outcome.parts)) if each is not None
+    ]
+    nodes = [node for each in ran if each is not None for node in computed_by(each.compiled.fused)]
+    return math.inf if any(node.op == "turns" for node in nodes) else _OPERATION * (_AROUND + len(nodes))
 
 
 def _place(length: int) -> int:
@@ -194,4 +206,4 @@ def _place(length: int) -> int:
     return length.bit_length() // 2
 
 
-__all__ = ["SOONER", "STAYS", "VIEWS", "Profitability", "are_same_bits"]
+__all__ = ["SOONER", "STAYS", "VIEWS", "Profitability", "are_same_bits", "at_most"]

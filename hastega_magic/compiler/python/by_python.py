@@ -6,7 +6,7 @@ reduction (the loop's has an order of its own), no elementary function (off by o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -15,7 +15,7 @@ from hastega_magic.compiler.loops import CompiledLoop
 from hastega_magic.compiler.statement import Loop
 from hastega_magic.compiler.workspace import Workspace
 from hastega_magic.interval import INT64, Interval
-from hastega_magic.ir.expr import flatten
+from hastega_magic.ir.expr import Expr, flatten
 from hastega_magic.ir.fused import Fused, Output
 from hastega_magic.ir.kernel import Assume
 from hastega_magic.ir.loop import everything
@@ -70,19 +70,39 @@ def alike(compiled: CompiledLoop, mode: str) -> tuple[Assume, ...] | None:
     return unguarded[-1].assumes if mode != "wrap" and unguarded and same_bits(compiled.fused) else None
 
 
-def same_bits(fused: Fused, turns: bool = False) -> bool:
-    """Whether what Python gives, where it raises nothing, is the same to the last bit; with `turns` loops may, too."""
-    if not all(map(_exact, fused.outputs)):
+def same_bits(fused: Fused, ordinary: bool = False) -> bool:
+    """Whether what Python gives, where it raises nothing, is the same to the last bit.
+
+    `ordinary`: of ordinary code, which may have loops of its own, and reductions in the order of its elements.
+    """
+    if not all(_exact(each) or (ordinary and _in_order(each)) for each in fused.outputs):
         return False
-    for node in everything(fused.roots()):
+    for node in computed_by(fused):
         row = OPS.get(node.op)
         if (
             node.type is FLOAT32
             or (row is not None and "approximate" in row.traits)
-            or (node.op == "turns" and not turns)
+            or (node.op == "turns" and not ordinary)
         ):
             return False
     return True
+
+
+def computed_by(fused: Fused) -> Iterable[Expr]:
+    """The nodes of a loop, and of what its reductions do with an element."""
+    steps = (each.sink.fn for each in fused.outputs if each.sink.kind == "fold")
+    return everything(
+        [*fused.roots(), *(node for fn in steps if fn is not None for node in flatten(fn.result))]
+    )
+
+
+def _in_order(output: Output) -> bool:
+    """Whether a `reduce` gives what Python gives: an element after the other, or in any order, of ints."""
+    kind = output.sink.kind
+    if _complex(output.value):
+        return False
+    of_ints = kind.startswith("reduce_") and not any(node.type.is_float for node in flatten(output.value))
+    return kind == "fold" or of_ints
 
 
 def fits(assumes: Sequence[Assume], columns: Sequence[Column], loops: Sequence[Loop], mode: str) -> bool:
@@ -143,4 +163,4 @@ def _plain(loop: Loop) -> bool:
 _STAGES = frozenset({"map", "filter", "zip", "enumerate"}) | _STORED | _ALWAYS | _OTHERWISE
 
 
-__all__ = ["NotAlike", "alike", "fits", "python_values", "same_bits"]
+__all__ = ["NotAlike", "alike", "computed_by", "fits", "python_values", "same_bits"]

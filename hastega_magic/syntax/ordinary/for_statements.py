@@ -1,15 +1,15 @@
 """`for` statements that add up, or collect in a new list: each is a pipeline, and Python's where that has no form.
 
-    total = 0                                  total = 0
-    for x in xs:                               if WORTH(7, xs) and LOOPED(7, (), (lambda x: x % 2, ...), (xs, total)):
-        if x % 2:                                  total = TAKEN()
-            total += f(x)                      else:
-                                                   for x in xs: ...
-                                                   ENDED(7)
+    total = 0                  total = 0
+    for x in range(n):         if LAID(7, range(n)) and LOOPED(7, (), (lambda x: f(x), ...), (TAKEN(), total), (0,)):
+        total += f(x)              total = TAKEN()
+                               else:
+                                   for x in TAKEN(): ...
+                                   ENDED(7)
 
 LOOPED lays down what the loop hands on. Where there is nothing, no statement has been run, and Python runs the loop as
-it stands: what has happened when an element raises is what would have. What the loop goes through is evaluated once:
-where it is more than names, LOOPED is given it, and lays it down again for Python's loop.
+it stands: what has happened when an element raises is what would have. What the loop goes through is evaluated once,
+and laid down again for Python's loop; where it is names alone, they stand in its place, and WORTH in that of LAID.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from hastega_magic.syntax.ordinary.turns import Condition, Part, Turn, added, el
 from hastega_magic.syntax.ordinary.variables import AROUND
 from hastega_magic.syntax.reading.text import Text
 from hastega_magic.syntax.reading.trees import copied
-from hastega_magic.syntax.site import ENDED, LOOPED, TAKEN, WORTH, new_site_id
+from hastega_magic.syntax.site import ENDED, LAID, LOOPED, TAKEN, WORTH, new_site_id
 
 
 @dataclass
@@ -196,22 +196,22 @@ def looped(
     ordinary = parts.ordinary(site, roots, asked, after, hands_on=handed)
     laid: list[ast.expr] = [ast.Constant(number) for kind, number in once if kind == OPERANDS]
     relaid = ast.Constant(None) if again else ast.Tuple(laid, ast.Load())
-    tried = ast.Call(ast.Name(LOOPED, ast.Load()), [*parts.arguments(site, visit), relaid], [])
-    test: ast.expr = tried
-    if again:
-        worth = ast.Call(
-            ast.Name(WORTH, ast.Load()), [ast.Constant(site.id), *map(copied, once.values())], []
-        )
-        test = ast.BoolOp(ast.And(), [worth, tried])
     standing = {place: each if again else taken(each) for place, each in once.items()}
+    given: list[ast.expr] = [ast.Constant(site.id), *map(copied, once.values())]
+    if not again:
+        parts.callees[:] = [standing[CALLEES, n] for n in range(len(parts.callees))]
+        parts.operands[:] = [standing.get((OPERANDS, n), each) for n, each in enumerate(parts.operands)]
+    worth = ast.Call(ast.Name(WORTH if again else LAID, ast.Load()), [visit(each) for each in given], [])
+    tried = ast.Call(ast.Name(LOOPED, ast.Load()), [*parts.arguments(site, visit), relaid], [])
+    test = ast.BoolOp(ast.And(), [worth, tried])
     standing |= {
         (OPERANDS, n): each for n, each in enumerate(parts.operands) if (OPERANDS, n) not in standing
     }
     loop = copy.copy(node)
     loop.iter = standing_for(found.first, standing)
     ended = ast.Expr(ast.Call(ast.Name(ENDED, ast.Load()), [ast.Constant(site.id)], []))
-    given = ast.Call(ast.Name(TAKEN, ast.Load()), [], [])
-    made: ast.stmt = ast.If(test, [ast.Assign([_handed(node, turn)], given)], [inside(loop), ended])
+    handed_on = ast.Assign([_handed(node, turn)], ast.Call(ast.Name(TAKEN, ast.Load()), [], []))
+    made: ast.stmt = ast.If(test, [handed_on], [inside(loop), ended])
     if found.functions:  # one statement stands for the other
         made = ast.If(ast.Constant(True), [*found.functions, made], [])
     return ordinary, _all_placed(made, node)
