@@ -42,6 +42,10 @@ ROWS = "__hastega_rows__"
 """Of whether rows are tried there, each by itself."""
 
 
+UNWRITTEN = "hastega_unwritten"
+"""An attribute of expressions that do not stand in the text as they are."""
+
+
 @dataclass(frozen=True)
 class Step:
     """A stage: its name, and where its arguments are: ("function", n), ("operand", n), or, of places, ("nest", 0)."""
@@ -282,8 +286,9 @@ class Parts:
         """Another stage, written at a place."""
         self.steps.append(Step(stage, arguments))
         span = self.text.span(place)
-        shown = self.text.cut(span) if text is None else text
-        self.places.append((f"{stage}({shown})" if shown else stage, span))
+        if text is None:
+            text = ast.unparse(place) if getattr(place, UNWRITTEN, False) else self.text.cut(span)
+        self.places.append((f"{stage}({text})" if text else stage, span))
 
     def site(self, node: ast.expr | ast.stmt, number: int) -> Site:
         """The site of the code that has become these parts."""
@@ -355,6 +360,7 @@ __all__ = [
     "IS_FEW",
     "OPERANDS",
     "ROWS",
+    "UNWRITTEN",
     "Clause",
     "Column",
     "Given",

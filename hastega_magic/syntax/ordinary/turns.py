@@ -11,6 +11,7 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 
 from hastega_magic.records import dataclass
+from hastega_magic.syntax.ordinary.parts import UNWRITTEN
 from hastega_magic.syntax.ordinary.refused import check
 from hastega_magic.syntax.ordinary.rewriting import NoPipeline
 from hastega_magic.syntax.ordinary.variables import Around, New, read_first, stored
@@ -97,8 +98,7 @@ def parts_of(body: Sequence[ast.stmt], turn: Turn) -> tuple[list[Part], list[ast
         first, *others = rest
         match first:
             case ast.If(test=test, body=[ast.Continue()], orelse=[]) if others and not turn.concerns(test):
-                negated = ast.copy_location(ast.UnaryOp(ast.Not(), test), test)
-                found.append(Condition(negated))
+                found.append(Condition(_made(ast.UnaryOp(ast.Not(), test), test)))
             case ast.If(test=test, body=inner, orelse=[]) if not others and not turn.concerns(test):
                 found.append(Condition(test))
                 others = [each for each in inner if not isinstance(each, ast.Pass)]
@@ -134,7 +134,7 @@ def element_of(rest: Sequence[ast.stmt]) -> tuple[ast.expr, ast.expr | None]:
             return _constant(True, value), ast.copy_location(ast.Tuple([key, value], ast.Load()), value)
         case [ast.If(test=test, body=body, orelse=other)]:
             (first, one), (second, two) = element_of(body), element_of(other or [ast.Pass()])
-            either = ast.copy_location(ast.IfExp(test, one, two), test) if one and two else one or two
+            either = _made(ast.IfExp(test, one, two), test) if one and two else one or two
             return _either(test, first, second), either
         case [ast.Pass()]:
             return ast.Constant(False), None
@@ -152,7 +152,13 @@ def _either(test: ast.expr, first: ast.expr, second: ast.expr) -> ast.expr:
             made = ast.BoolOp(ast.Or(), [test, second])
         case _:
             made = ast.IfExp(test, first, second)
-    return made if made is test else ast.copy_location(made, test)
+    return made if made is test else _made(made, test)
+
+
+def _made(node: ast.expr, place: ast.expr) -> ast.expr:
+    """An expression made of what stands there."""
+    setattr(node, UNWRITTEN, True)
+    return ast.copy_location(node, place)
 
 
 def _constant(value: bool, place: ast.expr) -> ast.expr:

@@ -117,18 +117,30 @@ def _assigned(statement: ast.stmt) -> frozenset[str]:
             return frozenset()
 
 
-def _new(statement: ast.stmt) -> tuple[str, New] | None:
-    """The variable that a statement gives an empty list or dict, and which of the two."""
+def _new(statement: ast.stmt) -> dict[str, New]:
+    """The variables that a statement gives an empty list or dict, and which of the two."""
     match statement:
         case (
-            ast.Assign(targets=[ast.Name(id=name)], value=value)
-            | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
+            ast.Assign(targets=[ast.Name() as target], value=value)
+            | ast.AnnAssign(target=ast.Name() as target, value=ast.expr() as value)
         ):
-            if isinstance(value, ast.List) and not value.elts:
-                return name, "list"
-            return (name, "dict") if isinstance(value, ast.Dict) and not value.keys else None
+            pairs: list[tuple[ast.expr, ast.expr]] = [(target, value)]
+        case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)) if len(
+            targets
+        ) == len(values):
+            pairs = [*zip(targets, values, strict=True)]
         case _:
-            return None
+            return {}
+    found: dict[str, New] = {}
+    for target, value in pairs:
+        match target, value:
+            case ast.Name(id=name), ast.List(elts=[]):
+                found[name] = "list"
+            case ast.Name(id=name), ast.Dict(keys=[]):
+                found[name] = "dict"
+            case _:
+                found = {name: kind for name, kind in found.items() if name not in stored([target])}
+    return found
 
 
 @dataclass
@@ -145,11 +157,9 @@ class _Forwards:
         new = {**new}
         for each in body:
             have = self._statement(each, have, new)
-            made = _new(each)
             for name in _names([each]) & new.keys():
                 del new[name]
-            if made is not None and made[0] in self.own:
-                new[made[0]] = made[1]
+            new |= {name: kind for name, kind in _new(each).items() if name in self.own}
         return have
 
     def _statement(self, node: ast.stmt, have: frozenset[str], new: dict[str, New]) -> frozenset[str]:
@@ -185,6 +195,15 @@ def _blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
         for each in parts:
             if isinstance(each, (ast.ExceptHandler, ast.match_case)):
                 yield from _blocks(each)
+
+
+def _heads(node: ast.AST) -> Iterator[ast.AST]:
+    """What a compound statement evaluates outside of its blocks."""
+    for each in ast.iter_child_nodes(node):
+        if isinstance(each, (ast.ExceptHandler, ast.match_case)):
+            yield from _heads(each)
+        elif not isinstance(each, ast.stmt):
+            yield each
 
 
 @dataclass
@@ -260,9 +279,11 @@ class _Backwards:
         blocks = [*_blocks(node)]
         if not blocks:
             return live | self._read(node)
-        outer = self.always
-        self.always = outer | live | self._read(node)
-        found = self.always
+        # What `try` may lead to stands in its other blocks.
+        others = blocks[1:] if isinstance(node, (ast.Try, ast.TryStar)) else []
+        reached = live.union(*(self._read(each) for block in others for each in block))
+        outer, self.always = self.always, self.always | reached
+        found = self.always.union(*map(self._read, _heads(node)))
         for each in blocks:
             found |= self.block(each, self.always, ended, again)
         self.always = outer
