@@ -43,6 +43,35 @@ def summed(xs: Sequence[int]) -> int:
     return sum(x * x for x in xs if x % 3)
 
 
+def collected(xs: Sequence[int]) -> list[int]:
+    """The same as `filtered`, by a `for` statement."""
+    out: list[int] = []
+    for x in xs:
+        if x % 3 == 0:
+            continue
+        low = x & 1023
+        out.append((x * 7 + 3) % 1_000_003 * low + (x >> 3) - x % 11)
+    return out
+
+
+def added(xs: Sequence[int]) -> tuple[int, int, int]:
+    """Three numbers that a `for` statement hands on."""
+    total = squares = most = 0
+    for x in xs:
+        total += x
+        squares += x * x
+        most = max(most, x)
+    return total, squares, most
+
+
+def running(xs: Sequence[int]) -> int:
+    """A number that depends on all turns before."""
+    state = 17
+    for x in xs:
+        state = (state * 31 + x) % 1_000_003
+    return state
+
+
 def numbers_of_rows(rows: Sequence[Sequence[int]]) -> int:
     """One number of all numbers in rows."""
     return sum(x * x for row in rows for x in row if x % 3)
@@ -151,6 +180,9 @@ ORDINARY = (
     _workload("filter", "[f(x) for x in xs if p(x)] over a list, f of several operations", filtered),
     _workload("map", "[f(x) for x in xs] over a list, the same f", mapped),
     _workload("trivial", "[x + 1 for x in xs if x % 3] over a list: what lists cost", trivial),
+    _workload("collected", "a `for` statement that appends what the filter gives, over a list", collected),
+    _workload("added", "a `for` statement that hands three numbers on, over a list", added),
+    _workload("running", "a `for` statement whose turns depend on each other, over a list", running),
     _workload(
         "array", "[f(x) for x in xs] over an int64 array, a list of np.int64 out", mapped, array=True,
     ),
