@@ -1,11 +1,13 @@
 """`for` statements of decorated functions: loops where they add up or collect, and Python's in all else."""
 
-# ruff: noqa: A001, B007, B905, PERF401, PLR1730, PLW0603, PLW2901, SIM113 - what is compiled is meant as it stands
+# ruff: noqa: A001, B007, B905, F811, PERF401, PLR1730, PLW0603, PLW2901, SIM113 - what is compiled is meant as it stands
 
 from __future__ import annotations
 
+import inspect
 import math
 import random
+import weakref
 from typing import Any
 
 import numpy as np
@@ -343,6 +345,71 @@ def test_names_that_are_not_pythons_own() -> None:
 
 
 COUNT = 0
+KEPT: list[Any] = []
+
+
+def keep(value: Any) -> bool:
+    KEPT[:] = [value]
+    return True
+
+
+def several_lists(xs: Any) -> Any:
+    a, b = [], []
+    ab: list[int] = []
+    ba: list[int] = []
+    for x in xs:
+        if x > 0:
+            a.append(x * 2)
+        else:
+            b.append(x * 3)
+    return a, b, ab, ba
+
+
+def handed_on_in_a_test(xs: Any) -> Any:
+    out: list[int] = []
+    if keep(out):
+        for x in xs:
+            out.append(x * 2)
+    return KEPT[0] is out, len(KEPT[0])
+
+
+def another_in_a_test(xs: Any) -> Any:
+    shared: list[int] = []
+    out: list[int] = []
+    if (out := shared) is not None:
+        for x in xs:
+            out.append(x * 2)
+    return shared
+
+
+def another_by_a_match(xs: Any) -> Any:
+    shared: list[int] = []
+    out: list[int] = []
+    match shared:
+        case out:
+            pass
+    for x in xs:
+        out.append(x * 2)
+    return shared, out
+
+
+def another_by_an_import(xs: Any) -> Any:
+    out: Any = []
+    import math as out
+
+    for x in xs:
+        out.append(x * 2)
+    return out
+
+
+def another_by_a_definition(xs: Any) -> Any:
+    out: Any = []
+
+    def out() -> None: ...
+
+    for x in xs:
+        out.append(x * 2)
+    return out
 
 
 def in_the_module(xs: Any) -> int:
@@ -413,6 +480,14 @@ def looks_around(xs: Any) -> Any:
     return sorted(locals())
 
 
+def frame_looked_at(xs: Any) -> Any:
+    t = 0
+    for x in xs:
+        y = x * 2
+        t += y
+    return sorted(inspect.currentframe().f_locals)  # type: ignore[union-attr]
+
+
 def begins_with_nothing(xs: Any, t: Any = None) -> Any:
     try:
         for x in xs:
@@ -426,7 +501,8 @@ def begins_with_nothing(xs: Any, t: Any = None) -> Any:
     "function",
     [
         in_the_module, in_a_closure, known_elsewhere, given_a_list, gone_through, perhaps_unbound, ended_early,
-        looks_around, begins_with_nothing,
+        looks_around, begins_with_nothing, several_lists, handed_on_in_a_test, another_in_a_test, another_by_a_match,
+        another_by_an_import, another_by_a_definition, frame_looked_at,
     ],
 )  # fmt: skip
 def test_what_others_may_see_is_pythons(function: Any, loops: list[str]) -> None:
@@ -462,6 +538,55 @@ def test_statements_around_it(loops: list[str]) -> None:
         for xs in ([], ints(), [-each for each in ints()]):
             assert outcome(hastega(f), xs, n) == outcome(f, xs, n)
     assert len(loops) > 9
+
+
+def test_what_an_exception_may_lead_to() -> None:
+    def ended(xs: Any, again: bool) -> Any:
+        t, y, turns = 0, -7, 0
+        while turns < 3:
+            turns += 1
+            try:
+                for x in xs:
+                    y = x + 1
+                    t += x
+                int("a")
+            except ValueError:
+                if again:
+                    continue
+                break
+            y = 0
+        return y, t
+
+    for again in (False, True):
+        assert hastega(ended)(ints(), again) == ended(ints(), again)
+
+
+def test_generators_read_variables_when_they_go_on() -> None:
+    def chosen(xs: Any, items: Any) -> Any:
+        limit = t = 0
+        later = (i for i in items if i > limit)
+        for x in xs:
+            limit = x + 1
+            t += limit
+        return t, list(later), sum(1 for i in items if i > t)
+
+    assert hastega(chosen)(ints(), [1, 10, 2000]) == chosen(ints(), [1, 10, 2000])
+
+
+def test_what_a_variable_held_before_is_let_go_of(loops: list[str]) -> None:
+    class Held:
+        pass
+
+    def replaced(xs: Any) -> Any:
+        x = y = Held()
+        known, t = weakref.ref(y), 0
+        for x in xs:
+            y = x * 2
+            t += y
+        return t, known()
+
+    assert hastega(replaced)(ints()) == replaced(ints())
+    assert loops
 
 
 def test_generators_coroutines_methods_and_inner_functions(loops: list[str]) -> None:
@@ -536,8 +661,8 @@ def test_the_report_tells_of_the_statement() -> None:
     ("function", "reason"),
     [
         (given_a_list, "`out` is not made, and empty, in front of it: others may know of it"),
-        (perhaps_unbound, "a variable that it hands on may have no value in front of it"),
-        (begins_with_nothing, "what it hands on from turn to turn is no number of Python's in front of it"),
+        (perhaps_unbound, "`t` may have no value in front of it"),
+        (begins_with_nothing, "`t` is no number of Python's in front of it"),
     ],
 )
 def test_why_it_is_pythons(function: Any, reason: str) -> None:

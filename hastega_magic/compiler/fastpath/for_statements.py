@@ -21,7 +21,6 @@ _NUMBERS = frozenset({bool, int, float, complex})
 _BY_PLACE = frozenset({list, tuple, range, array.array, bytes, bytearray, np.ndarray})
 """What has its last element at the place -1."""
 
-_NO_NUMBER = "what it hands on from turn to turn is no number of Python's in front of it"
 _LAST = "the last element of what it goes through is read behind it, and only Python can give that"
 
 
@@ -30,7 +29,7 @@ class ForStatement(OrdinaryCode):
     """The runs of one `for` statement."""
 
     _began: tuple[float, int] | None = None
-    """When Python's loop began, over how many elements, where that is measured."""
+    """When Python's loop began, over how many elements, where that is measured; of the last run of any thread."""
 
     def looped(
         self,
@@ -57,24 +56,28 @@ class ForStatement(OrdinaryCode):
         code = self.code
         assert code is not None
         assert code.hands_on is not None
-        known = code.hands_on
-        before: Any = () if known.initial is None else operands[known.initial]
-        for each in before if known.count > 1 else (before,) if known.initial is not None else ():
-            if type(each) not in _NUMBERS:
-                return self._by_python(_NO_NUMBER)
+        self._began, known = None, code.hands_on
+        several = len(known.names) > 1
+        if known.initial is not None:
+            before: Any = operands[known.initial] if several else (operands[known.initial],)
+            for name, each in zip(known.names, before, strict=True):
+                if type(each) not in _NUMBERS:
+                    self._not_worth(f"`{name}` is no number of Python's in front of it")
+                    return None
         if known.last and type(operands[code.sources[0]]) not in _BY_PLACE:
-            return self._by_python(_LAST)
+            self._not_worth(_LAST)
+            return None
         found, length, by_python = self._tried(callees, functions, operands)
-        self._began = None
         if found is NOTHING:
             if by_python:
                 self._began = time.perf_counter(), length
             return None
-        values: Any = found if known.count > 1 else (found,)
+        values: Any = found if several else (found,)
         return (*values, operands[code.sources[0]][-1]) if known.last else tuple(values)
 
-    def _by_python(self, why: str) -> None:
-        self._not_worth(why)
+    def _not_worth(self, why: str) -> bool:
+        self._began = None  # that of a run which an element ended
+        return super()._not_worth(why)
 
     def ended(self) -> None:
         """Python's loop is over, and no element has raised."""

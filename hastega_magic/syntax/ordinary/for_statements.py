@@ -53,7 +53,7 @@ class _Loop:
     turn: Turn
     parts: Parts
     number: int
-    functions: list[ast.stmt] = field(default_factory=list[ast.stmt])
+    functions: list[ast.FunctionDef] = field(default_factory=list[ast.FunctionDef])
     first: ast.expr = field(default_factory=lambda: ast.Constant(None))
     initial: int | None = None
 
@@ -190,7 +190,7 @@ def looped(
     parts, turn = found.parts, found.turn
     site = parts.site(node, found.number)
     roots = parts.read(parts.operands[0])
-    handed = HandsOn(found.initial, max(1, len(turn.states)), turn.last)
+    handed = HandsOn(found.initial, turn.states or (turn.collected,), turn.last)
     asked = tuple(n for n, (kind, each) in enumerate(once) if kind == OPERANDS and each in parts.sources)
     after = dict if turn.collected and turn.kind == "dict" else None
     ordinary = parts.ordinary(site, roots, asked, after, hands_on=handed)
@@ -211,9 +211,12 @@ def looped(
     loop.iter = standing_for(found.first, standing)
     ended = ast.Expr(ast.Call(ast.Name(ENDED, ast.Load()), [ast.Constant(site.id)], []))
     handed_on = ast.Assign([_handed(node, turn)], ast.Call(ast.Name(TAKEN, ast.Load()), [], []))
-    made: ast.stmt = ast.If(test, [handed_on], [inside(loop), ended])
+    let_go: list[ast.expr] = [ast.Name(name, ast.Store()) for name in turn.dropped]
+    done: list[ast.stmt] = [handed_on, ast.Assign(let_go, ast.Constant(None))] if let_go else [handed_on]
+    made: ast.stmt = ast.If(test, done, [inside(loop), ended])
     if found.functions:  # one statement stands for the other
-        made = ast.If(ast.Constant(True), [*found.functions, made], [])
+        over = ast.Delete([ast.Name(each.name, ast.Del()) for each in found.functions])
+        made = ast.If(ast.Constant(True), [*found.functions, made, over], [])
     return ordinary, _all_placed(made, node)
 
 
@@ -297,7 +300,7 @@ def _place(body: Sequence[ast.stmt]) -> ast.expr:
 
 def _text(text: Text, body: Sequence[ast.stmt]) -> str:
     """The statements as they are written, in one line."""
-    return " ".join(text.cut(text.span(_place(body))).split())
+    return "; ".join(" ".join(text.segment(each).split()) for each in body)
 
 
 __all__ = ["looped"]

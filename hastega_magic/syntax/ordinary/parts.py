@@ -114,12 +114,12 @@ class HandsOn:
     """What a `for` statement gives variables.
 
     initial   the operand that is what they were before; None where elements are collected
-    count     how many they are
+    names     which they are
     last      whether what it goes through gives its variables their last values, too
     """
 
     initial: int | None
-    count: int
+    names: tuple[str, ...]
     last: bool
 
 

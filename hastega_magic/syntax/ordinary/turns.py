@@ -25,12 +25,14 @@ class Turn:
     collected   what elements are collected in; "" if they are not
     kind        what that is
     last        whether the element of the last turn is read behind the loop
+    dropped     what has a value in front of the loop, and another in a turn, and is not read behind it
     """
 
     states: tuple[str, ...]
     collected: str = ""
     kind: New = "list"
     last: bool = False
+    dropped: tuple[str, ...] = ()
 
     def concerns(self, node: ast.AST) -> bool:
         """Whether anything that is handed on or collected stands in the code."""
@@ -65,29 +67,44 @@ def turn_of(node: ast.For, around: Around) -> Turn:
     """
     _check(node.body)
     body = [*_statements(node.body)]
-    assigned = [*dict.fromkeys(name for each in body for name in _assigned(each))]
-    collecting = [each for each in body if _collected(each)]
-    collected = "".join({_collected(each) for each in collecting})
+    assigned = tuple(dict.fromkeys(name for each in body for name in _given(each)))
     targets = stored([node.target])
     if not {*assigned, *targets} <= around.own or targets & {*assigned} & around.behind:
         raise NoPipeline
-    lasting = read_first(node.body, around.own) | around.behind
-    states = tuple(name for name in assigned if name in lasting and name not in targets)
-    if bool(states) == bool(collecting):
-        raise NoPipeline("it hands numbers on from turn to turn, and collects elements" if states else "")
+    first = read_first(node.body, around.own)
+    states = tuple(each for each in assigned if each in first | around.behind and each not in targets)
+    collected, kind = _what_collects(node, body, around)
+    if not states and not collected:
+        raise NoPipeline
     for each in _expressions(node.body):
         check(each, targets)
-    if not {*states} <= around.before:
-        raise NoPipeline("a variable that it hands on may have no value in front of it")
-    if not collecting:
-        return Turn(states, last=bool(targets & around.behind))
-    kind = around.new.get(collected)
-    if kind is None:
-        raise NoPipeline(f"`{collected}` is not made, and empty, in front of it: others may know of it")
-    names = [each for each in ast.walk(node) if isinstance(each, ast.Name) and each.id == collected]
-    if len(names) > len(collecting) or any(_kind(each) != kind for each in collecting):
+    if states and collected:
+        raise NoPipeline(f"it collects elements, and hands `{states[0]}` on as well")
+    for name in states:
+        if name not in around.before:
+            read = "" if name in first else "is read behind it, and "
+            raise NoPipeline(f"`{name}` {read}may have no value in front of it")
+    last = bool(targets & around.behind)
+    dropped = around.before.intersection(targets.union(assigned) if not last else assigned).difference(states)
+    return Turn(states, collected, kind, last, tuple(sorted(dropped)))
+
+
+def _what_collects(node: ast.For, body: Sequence[ast.stmt], around: Around) -> tuple[str, New]:
+    """The variable that elements are collected in, "" if there is none, and what it holds."""
+    collecting = [each for each in body if _collected(each)]
+    names = {_collected(each) for each in collecting}
+    if not names:
+        return "", "list"
+    for name in sorted(names):
+        if name not in around.new:
+            raise NoPipeline(f"`{name}` is not made, and empty, in front of it: others may know of it")
+    if len(names) > 1:
+        raise NoPipeline("it collects elements in several variables")
+    (name,) = names
+    standing = [each for each in ast.walk(node) if isinstance(each, ast.Name) and each.id == name]
+    if len(standing) > len(collecting) or any(_kind(each) != around.new[name] for each in collecting):
         raise NoPipeline
-    return Turn((), collected, kind, bool(targets & around.behind))
+    return name, around.new[name]
 
 
 def parts_of(body: Sequence[ast.stmt], turn: Turn) -> tuple[list[Part], list[ast.stmt]]:
@@ -103,9 +120,7 @@ def parts_of(body: Sequence[ast.stmt], turn: Turn) -> tuple[list[Part], list[ast
                 found.append(Condition(test))
                 others = [each for each in inner if not isinstance(each, ast.Pass)]
             case _ if others and not turn.concerns(first) and not goes_on(first):
-                names = tuple(
-                    dict.fromkeys(name for each in _statements([first]) for name in _assigned(each))
-                )
+                names = tuple(dict.fromkeys(name for each in _statements([first]) for name in _given(each)))
                 before = found.pop() if found and isinstance(found[-1], Computed) else Computed((), ())
                 assert isinstance(before, Computed)
                 found.append(Computed((*before.statements, first), (*before.names, *names)))
@@ -168,19 +183,14 @@ def _constant(value: bool, place: ast.expr) -> ast.expr:
 def added(rest: Sequence[ast.stmt], states: Sequence[str]) -> tuple[ast.operator, ast.expr] | None:
     """`total += E`, where that is all that is done, and `total` is not read in E: the operator, and E."""
     match rest:
-        case [ast.AugAssign(target=ast.Name(id=name), op=op, value=value)] | [
-            ast.Assign(targets=[ast.Name(id=name)], value=ast.BinOp(ast.Name(), op, value))
-        ]:
-            alone = [name] == [*states]
-            if isinstance(rest[0], ast.Assign):
-                left = rest[0].value
-                alone &= (
-                    isinstance(left, ast.BinOp) and isinstance(left.left, ast.Name) and left.left.id == name
-                )
-            inside = any(isinstance(each, ast.Name) and each.id == name for each in ast.walk(value))
-            return (op, value) if alone and not inside else None
+        case [ast.AugAssign(target=ast.Name(id=name), op=op, value=value)]:
+            left = name
+        case [ast.Assign(targets=[ast.Name(id=name)], value=ast.BinOp(ast.Name(id=left), op, value))]:
+            pass
         case _:
             return None
+    inside = any(isinstance(each, ast.Name) and each.id == name for each in ast.walk(value))
+    return (op, value) if [left] == [name] == [*states] and not inside else None
 
 
 def _check(body: Sequence[ast.stmt], inner: bool = False) -> None:
@@ -242,7 +252,7 @@ def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
             yield from _statements((*each.body, *each.orelse))
 
 
-def _assigned(node: ast.stmt) -> list[str]:
+def _given(node: ast.stmt) -> list[str]:
     """The names that the statement itself gives a value, from left to right."""
     match node:
         case ast.Assign(targets=targets):

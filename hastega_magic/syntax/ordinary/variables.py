@@ -13,12 +13,21 @@ from dataclasses import field
 from typing import Literal, cast
 
 from hastega_magic.records import dataclass
-from hastega_magic.syntax.reading.names import own_names, parameters_of, reads
+from hastega_magic.syntax.reading.names import binds, own_names, parameters_of, reads
 
 AROUND = "hastega_around"
 """An attribute of `for` statements: their `Around`."""
 
-_READS_THE_FRAME = frozenset({"locals", "vars", "dir", "eval", "exec"})
+_READS_THE_FRAME = frozenset({
+    "locals", "vars", "dir", "eval", "exec", "breakpoint", "_getframe", "currentframe", "f_locals", "set_trace",
+    "query", "evaluate",
+})  # fmt: skip
+"""Names of functions and attributes that may lead to all variables: the last two are those of pandas and numexpr."""
+
+_CONSUME = frozenset(
+    {"sum", "min", "max", "any", "all", "list", "tuple", "set", "frozenset", "dict", "sorted", "len"}
+)
+"""Functions of Python's that have done with a generator when they give a value."""
 
 New = Literal["list", "dict"]
 
@@ -42,7 +51,7 @@ class Around:
 def note_variables(function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
     """Give each `for` statement of a function, but not of functions inside, its `Around`."""
     loops = [each for each in _own_nodes(function.body) if isinstance(each, ast.For)]
-    if not loops or _READS_THE_FRAME & _names(function.body):
+    if not loops or any(map(_may_look_around, _own_nodes(function.body))):
         return
     own = own_names(function) - _seen_elsewhere(function.body)
     forwards, backwards = _Forwards(own), _Backwards(own)
@@ -67,11 +76,29 @@ def _names(body: Iterable[ast.AST]) -> frozenset[str]:
     return frozenset(each.id for node in body for each in ast.walk(node) if isinstance(each, ast.Name))
 
 
+def _may_look_around(node: ast.AST) -> bool:
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name in _READS_THE_FRAME
+        case _:
+            return False
+
+
+def _touched(node: ast.AST) -> frozenset[str]:
+    """All names that stand there, or are given a value."""
+    return _names([node]) | binds(node)
+
+
 def _seen_elsewhere(body: Iterable[ast.AST]) -> frozenset[str]:
-    """Names of which other functions may know, or which may lose their value. Loops call functions, and no `next`."""
+    """Names that other functions and generators may read at any time, or that may lose their value."""
     found: set[str] = set()
+    consumed: set[ast.AST] = set()
     for node in _own_nodes(body):
         match node:
+            case ast.Call(func=ast.Name(id=name), args=[ast.GeneratorExp() as given, *_]) if name in _CONSUME:
+                consumed.add(given)
+            case ast.GeneratorExp() if node not in consumed:
+                found |= reads(node)
             case ast.Lambda() | ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 found |= reads(node).union(*(_declared(each) for each in ast.walk(node)))
             case ast.Nonlocal() | ast.Global():
@@ -157,7 +184,7 @@ class _Forwards:
         new = {**new}
         for each in body:
             have = self._statement(each, have, new)
-            for name in _names([each]) & new.keys():
+            for name in _touched(each) & new.keys():
                 del new[name]
             new |= {name: kind for name, kind in _new(each).items() if name in self.own}
         return have
@@ -166,11 +193,11 @@ class _Forwards:
         match node:
             case ast.Return() | ast.Raise() | ast.Break() | ast.Continue():
                 return self.own
-            case ast.If(body=body, orelse=other):
-                return self.block(body, have, new) & self.block(other, have, new)
-            case ast.For(target=target, body=body, orelse=other):
-                of_iter = _names([node.iter])
-                self.found[node] = have, {name: kind for name, kind in new.items() if name not in of_iter}
+            case ast.If(test=test, body=body, orelse=other):
+                known = _without(new, test)
+                return self.block(body, have, known) & self.block(other, have, known)
+            case ast.For(target=target, iter=source, body=body, orelse=other):
+                self.found[node] = have, _without(new, source)
                 self.block(body, have | stored([target]), {})
                 self.block(other, have, {})
             case ast.With(items=items, body=body) | ast.AsyncWith(items=items, body=body):
@@ -181,6 +208,12 @@ class _Forwards:
                     self.block(part, have, {})
                 return have | (_assigned(node) & self.own)
         return have
+
+
+def _without(new: Mapping[str, New], node: ast.AST) -> dict[str, New]:
+    """Those that are still new when the expression has been evaluated."""
+    touched = _touched(node)
+    return {name: kind for name, kind in new.items() if name not in touched}
 
 
 def _blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
@@ -281,7 +314,7 @@ class _Backwards:
             return live | self._read(node)
         # What `try` may lead to stands in its other blocks.
         others = blocks[1:] if isinstance(node, (ast.Try, ast.TryStar)) else []
-        reached = live.union(*(self._read(each) for block in others for each in block))
+        reached = live.union(ended, again, *(self._read(each) for block in others for each in block))
         outer, self.always = self.always, self.always | reached
         found = self.always.union(*map(self._read, _heads(node)))
         for each in blocks:
