@@ -17,9 +17,14 @@ k = 3
 def comprehension(v): return [x * k for x in v if x > 2]
 def consumer(v): return sum(x * k for x in v)
 def whole(v): return max(v)
+def added(v):
+    t = 0
+    for x in list(v):
+        t += x * k
+    return t
 def piped(v): return (v |> map(_ * k) |> sum) + 1
 """
-NAMES = ["comprehension", "consumer", "whole", "piped"]
+NAMES = ["comprehension", "consumer", "whole", "added", "piped"]
 RUN = """
 import sys, cloudpickle, numpy as np
 functions = cloudpickle.loads(sys.stdin.buffer.read())

@@ -13,7 +13,7 @@ evaluated once, laid down, and taken in the same order by the one or the other, 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import cast
 
 from hastega_magic.syntax.ordinary.parts import CALLEES, FUNCTIONS, OPERANDS
@@ -52,8 +52,7 @@ def beside(
     if not all(_is_quiet(each) or (again and isinstance(each, ast.Name)) for each in own):
         return made, ()
     if not again:
-        order = [each for each in in_order(code) if each is None or each in once]
-        if order[: len(once)] != [*once] or len(once) > MOST_LAID:
+        if not may_be_laid(once, code):
             return made, ()
         laid = {place: taken(each) for place, each in once.items()}
         callees.elts = [laid[CALLEES, n] for n in range(len(callees.elts))]
@@ -83,7 +82,13 @@ def _part_of(node: ast.AST) -> _Place | None:
             return None
 
 
-def in_order(node: ast.AST) -> Iterator[_Place | None]:
+def may_be_laid(once: Collection[_Place], code: ast.expr) -> bool:
+    """Whether Python evaluates these parts of the code first, in this order, and they are few enough."""
+    order = [each for each in _in_order(code) if each is None or each in once]
+    return order[: len(once)] == [*once] and len(once) <= MOST_LAID
+
+
+def _in_order(node: ast.AST) -> Iterator[_Place | None]:
     """The parts in the order in which Python evaluates them; None for what may run code of the user's."""
     part = _part_of(node)
     if part is not None:
@@ -92,10 +97,10 @@ def in_order(node: ast.AST) -> Iterator[_Place | None]:
     match node:
         case ast.Call(func=callee, args=args, keywords=keywords):
             for each in (callee, *args, *(named.value for named in keywords)):
-                yield from in_order(each)
+                yield from _in_order(each)
             yield None
         case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-            yield from in_order(node.generators[0].iter)
+            yield from _in_order(node.generators[0].iter)
             yield None
         case ast.Lambda():
             pass
@@ -123,4 +128,4 @@ class _Standing(ast.NodeTransformer):
         return node if node.args.args and node.args.args[0].arg == CALLEES else self.generic_visit(node)
 
 
-__all__ = ["MOST_LAID", "beside", "in_order", "standing_for", "taken"]
+__all__ = ["MOST_LAID", "beside", "may_be_laid", "standing_for", "taken"]

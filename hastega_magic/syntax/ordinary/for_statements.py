@@ -21,7 +21,7 @@ from dataclasses import field
 from typing import Any, cast
 
 from hastega_magic.records import dataclass
-from hastega_magic.syntax.ordinary.beside import MOST_LAID, in_order, standing_for, taken
+from hastega_magic.syntax.ordinary.beside import may_be_laid, standing_for, taken
 from hastega_magic.syntax.ordinary.bodies import computed, shape_of, step, value_of
 from hastega_magic.syntax.ordinary.comprehension import comprehension, is_iterator, source_of
 from hastega_magic.syntax.ordinary.parts import CALLEES, OPERANDS, HandsOn, Ordinary, Parts
@@ -221,6 +221,7 @@ def looped(
 
 
 def _found(node: ast.For, turn: Turn, text: Text) -> _Loop:
+    """As that of several clauses, or else of one; NoPipeline, with the reason of that one, where it is neither."""
     number = new_site_id()
     found = _Loop(node, turn, Parts(text), number)
     try:
@@ -252,10 +253,8 @@ def _evaluated(found: _Loop) -> tuple[dict[tuple[str, int], ast.expr], bool]:
     given |= {(OPERANDS, n): each for n, each in enumerate(parts.operands) if n != found.initial}
     once = {place: each for place, each in given.items() if not is_constant(each)}
     again = all(isinstance(each, ast.Name) for each in once.values())
-    if not again:
-        order = [each for each in in_order(found.first) if each is None or each in once]
-        if order[: len(once)] != [*once] or len(once) > MOST_LAID:
-            raise NoPipeline("Python evaluates some of what it goes through when an iterator has been made")
+    if not again and not may_be_laid(once, found.first):
+        raise NoPipeline("Python evaluates some of what it goes through when an iterator has been made")
     return once, again
 
 
