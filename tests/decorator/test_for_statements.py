@@ -1,20 +1,17 @@
 """`for` statements of decorated functions: loops where they add up or collect, and Python's in all else."""
 
-# ruff: noqa: A001, B007, B905, F811, PERF401, PLR1730, PLW0603, PLW2901, SIM113 - what is compiled is meant as it stands
+# ruff: noqa: A001, B007, B905, PERF401, PLR1730, PLW2901, SIM113 - what is compiled is meant as it stands
 
 from __future__ import annotations
 
-import inspect
 import math
-import random
-import weakref
 from typing import Any
 
 import numpy as np
 import pytest
 
 from hastega_magic import hastega
-from hastega_magic.compiler.fastpath.for_statements import ForStatement
+from tests.decorator.outcomes import ints, outcome
 
 
 def total(xs: Any) -> Any:
@@ -200,43 +197,6 @@ LOOPS = [
 ]  # fmt: skip
 
 
-def outcome(function: Any, *args: Any) -> Any:
-    """The value with all of its types and last bits, or what is raised."""
-    try:
-        return repr(typed(function(*args)))
-    except Exception as error:
-        return type(error), str(error)
-
-
-def typed(value: Any) -> Any:
-    if type(value) in (list, tuple):
-        return type(value).__name__, [typed(each) for each in value]
-    if type(value) is dict:
-        return [typed(each) for each in value.items()]
-    return type(value).__name__, value.hex() if isinstance(value, float) else value
-
-
-@pytest.fixture
-def loops(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The first lines of statements that loops have done, one after the other."""
-    found: list[str] = []
-    handed = ForStatement._handed
-
-    def noted(self: ForStatement, *parts: Any) -> Any:
-        value = handed(self, *parts)
-        if value is not None:
-            found.append(self.site.text.splitlines()[0])
-        return value
-
-    monkeypatch.setattr(ForStatement, "_handed", noted)
-    return found
-
-
-def ints(n: int = 700) -> list[int]:
-    made = random.Random(5)
-    return [made.randint(-1000, 1000) for _ in range(n)]
-
-
 @pytest.mark.parametrize("function", LOOPS)
 def test_a_loop_gives_what_python_gives(function: Any, loops: list[str]) -> None:
     made = hastega(function)
@@ -344,299 +304,6 @@ def test_names_that_are_not_pythons_own() -> None:
     assert hastega(shadowed)(400) == 2000
 
 
-COUNT = 0
-KEPT: list[Any] = []
-
-
-def keep(value: Any) -> bool:
-    KEPT[:] = [value]
-    return True
-
-
-def several_lists(xs: Any) -> Any:
-    a, b = [], []
-    ab: list[int] = []
-    ba: list[int] = []
-    for x in xs:
-        if x > 0:
-            a.append(x * 2)
-        else:
-            b.append(x * 3)
-    return a, b, ab, ba
-
-
-def handed_on_in_a_test(xs: Any) -> Any:
-    out: list[int] = []
-    if keep(out):
-        for x in xs:
-            out.append(x * 2)
-    return KEPT[0] is out, len(KEPT[0])
-
-
-def another_in_a_test(xs: Any) -> Any:
-    shared: list[int] = []
-    out: list[int] = []
-    if (out := shared) is not None:
-        for x in xs:
-            out.append(x * 2)
-    return shared
-
-
-def another_by_a_match(xs: Any) -> Any:
-    shared: list[int] = []
-    out: list[int] = []
-    match shared:
-        case out:
-            pass
-    for x in xs:
-        out.append(x * 2)
-    return shared, out
-
-
-def another_by_an_import(xs: Any) -> Any:
-    out: Any = []
-    import math as out
-
-    for x in xs:
-        out.append(x * 2)
-    return out
-
-
-def another_by_a_definition(xs: Any) -> Any:
-    out: Any = []
-
-    def out() -> None: ...
-
-    for x in xs:
-        out.append(x * 2)
-    return out
-
-
-def in_the_module(xs: Any) -> int:
-    global COUNT
-    COUNT = 0
-    for x in xs:
-        COUNT += x
-    return COUNT
-
-
-def in_a_closure(xs: Any) -> Any:
-    t = 0
-
-    def now() -> int:
-        return t
-
-    for x in xs:
-        t += x + now()
-    return t
-
-
-def known_elsewhere(xs: Any) -> Any:
-    out: list[int] = []
-    other = out
-    for x in xs:
-        out.append(x + len(other))
-    return out
-
-
-def given_a_list(xs: Any, out: Any = None) -> Any:
-    out = [] if out is None else out
-    for x in xs:
-        out.append(x * 2)
-    return out
-
-
-def gone_through(xs: Any) -> Any:
-    out = []
-    for x in xs:
-        if len(out) < 5:
-            out.append(x)
-    return out
-
-
-def perhaps_unbound(xs: Any) -> Any:
-    if not xs:
-        t = 0
-    for x in xs:
-        t += x
-    return t
-
-
-def ended_early(xs: Any) -> Any:
-    t = 0
-    for x in xs:
-        if t > 1000:
-            break
-        t += abs(x)
-    else:
-        t = -t
-    return t
-
-
-def looks_around(xs: Any) -> Any:
-    t = 0
-    for x in xs:
-        t += x
-    return sorted(locals())
-
-
-def frame_looked_at(xs: Any) -> Any:
-    t = 0
-    for x in xs:
-        y = x * 2
-        t += y
-    return sorted(inspect.currentframe().f_locals)  # type: ignore[union-attr]
-
-
-def begins_with_nothing(xs: Any, t: Any = None) -> Any:
-    try:
-        for x in xs:
-            t += x
-    except TypeError:
-        pass
-    return t
-
-
-@pytest.mark.parametrize(
-    "function",
-    [
-        in_the_module, in_a_closure, known_elsewhere, given_a_list, gone_through, perhaps_unbound, ended_early,
-        looks_around, begins_with_nothing, several_lists, handed_on_in_a_test, another_in_a_test, another_by_a_match,
-        another_by_an_import, another_by_a_definition, frame_looked_at,
-    ],
-)  # fmt: skip
-def test_what_others_may_see_is_pythons(function: Any, loops: list[str]) -> None:
-    made = hastega(function)
-    for _ in range(2):
-        assert outcome(made, ints()) == outcome(function, ints())
-    assert not loops
-
-
-def test_statements_around_it(loops: list[str]) -> None:
-    def f(xs: Any, n: int) -> Any:
-        t, k = 0, 0
-        while k < n:
-            k += 1
-            u = 0
-            for x in xs:
-                u += x * k
-            if u > 3:
-                t += u
-                continue
-            with np.errstate():
-                for x in xs:
-                    t -= x
-        match n:
-            case 2:
-                for x in xs:
-                    t += 1
-            case _:
-                pass
-        return t, x
-
-    for n in (0, 1, 2, 3):
-        for xs in ([], ints(), [-each for each in ints()]):
-            assert outcome(hastega(f), xs, n) == outcome(f, xs, n)
-    assert len(loops) > 9
-
-
-def test_what_an_exception_may_lead_to() -> None:
-    def ended(xs: Any, again: bool) -> Any:
-        t, y, turns = 0, -7, 0
-        while turns < 3:
-            turns += 1
-            try:
-                for x in xs:
-                    y = x + 1
-                    t += x
-                int("a")
-            except ValueError:
-                if again:
-                    continue
-                break
-            y = 0
-        return y, t
-
-    for again in (False, True):
-        assert hastega(ended)(ints(), again) == ended(ints(), again)
-
-
-def test_generators_read_variables_when_they_go_on() -> None:
-    def chosen(xs: Any, items: Any) -> Any:
-        limit = t = 0
-        later = (i for i in items if i > limit)
-        for x in xs:
-            limit = x + 1
-            t += limit
-        return t, list(later), sum(1 for i in items if i > t)
-
-    assert hastega(chosen)(ints(), [1, 10, 2000]) == chosen(ints(), [1, 10, 2000])
-
-
-def test_what_a_variable_held_before_is_let_go_of(loops: list[str]) -> None:
-    class Held:
-        pass
-
-    def replaced(xs: Any) -> Any:
-        x = y = Held()
-        known, t = weakref.ref(y), 0
-        for x in xs:
-            y = x * 2
-            t += y
-        return t, known()
-
-    assert hastega(replaced)(ints()) == replaced(ints())
-    assert loops
-
-
-def test_generators_coroutines_methods_and_inner_functions(loops: list[str]) -> None:
-    class Sums:
-        def __init__(self, factor: int) -> None:
-            self.__factor = factor
-
-        @hastega
-        def of(self, xs: Any) -> int:
-            factor, __t = self.__factor, 0
-            for x in xs:
-                __t += factor * x
-            return __t
-
-    @hastega
-    def running(xs: Any) -> Any:
-        t = 0
-        for k in range(3):
-            for x in xs:
-                t += x + k
-            yield t
-
-    @hastega
-    async def later(xs: Any) -> Any:
-        t = 0
-        for x in xs:
-            t += x
-        return t
-
-    @hastega
-    def outer(xs: Any) -> Any:
-        def inner(k: int) -> int:
-            t = k
-            for x in xs:
-                t += x
-            return t
-
-        return inner(1) + inner(2)
-
-    xs = ints()
-    s, n = sum(xs), len(xs)
-    assert Sums(3).of(xs) == 3 * s
-    assert [*running(xs)] == [s, 2 * s + n, 3 * s + 3 * n]
-    with pytest.raises(StopIteration) as end:
-        later(xs).send(None)
-    assert end.value.value == s
-    assert outer(xs) == 2 * s + 3
-    assert len(loops) == 7
-
-
 def test_the_report_tells_of_the_statement() -> None:
     made = hastega(numbers_of)
     made(ints())
@@ -655,20 +322,6 @@ def test_the_report_tells_of_the_statement() -> None:
     text = made.explain().to_text(width=200)
     assert "1 fused loop" in text
     assert "__hastega" not in made.explain().to_html()
-
-
-@pytest.mark.parametrize(
-    ("function", "reason"),
-    [
-        (given_a_list, "`out` is not made, and empty, in front of it: others may know of it"),
-        (perhaps_unbound, "`t` may have no value in front of it"),
-        (begins_with_nothing, "`t` is no number of Python's in front of it"),
-    ],
-)
-def test_why_it_is_pythons(function: Any, reason: str) -> None:
-    made = hastega(function)
-    outcome(made, ints())
-    assert reason in made.explain().to_text(width=200)
 
 
 def test_a_loop_of_what_holds_large_tables_may_be_pythons(monkeypatch: pytest.MonkeyPatch) -> None:

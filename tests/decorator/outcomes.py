@@ -1,0 +1,28 @@
+"""What functions give, with all that may differ, and numbers to give them."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+
+def outcome(function: Any, *args: Any) -> Any:
+    """The value with all of its types and last bits, or what is raised."""
+    try:
+        return repr(typed(function(*args)))
+    except Exception as error:
+        return type(error), str(error)
+
+
+def typed(value: Any) -> Any:
+    if type(value) in (list, tuple):
+        return type(value).__name__, [typed(each) for each in value]
+    if type(value) is dict:
+        return [typed(each) for each in value.items()]
+    return type(value).__name__, value.hex() if isinstance(value, float) else value
+
+
+def ints(n: int = 700) -> list[int]:
+    """As many ints, in no order."""
+    made = random.Random(5)
+    return [made.randint(-1000, 1000) for _ in range(n)]
