@@ -11,14 +11,14 @@ from hastega_magic.compiler.fastpath.for_statements import ForStatement
 
 @pytest.fixture
 def loops(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The first lines of statements that loops have done, one after the other."""
+    """The heads of statements that loops have done, one after the other."""
     found: list[str] = []
     handed = ForStatement._handed
 
     def noted(self: ForStatement, *parts: Any) -> Any:
         value = handed(self, *parts)
         if value is not None:
-            found.append(self.site.text.splitlines()[0])
+            found.append(self.site.text)
         return value
 
     monkeypatch.setattr(ForStatement, "_handed", noted)

@@ -17,6 +17,7 @@ import numpy as np
 from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.choice.auto import sooner_again
 from hastega_magic.compiler.driver import Driver, StrictError
+from hastega_magic.compiler.fastpath.drifting import DRIFTS, drifts
 from hastega_magic.compiler.fastpath.few_lately import FewLately
 from hastega_magic.compiler.fastpath.fielded import prepared
 from hastega_magic.compiler.fastpath.given_objects import NAN, HoldsNan, exact, may_give_them
@@ -311,6 +312,8 @@ class OrdinaryCode(Repeated):
         assert outcome.execution is not None
         if self.code.picks and not are_same_bits(outcome):
             return self._left(self._pauses.failed(_BY_LAST_BITS))
+        if drifts(outcome):
+            return self._left(self._pauses.failed(DRIFTS))
         self._pauses.compiled()
         self.taken(outcome)
         self._compiled += not (outcome.execution.cached and given.length >= _MANY)

@@ -188,7 +188,7 @@ def looped(
             refuse(_head(node), str(error))
         return None
     parts, turn = found.parts, found.turn
-    site = parts.site(node, found.number)
+    site = parts.site(node, found.number, f"{text.segment(_head(node))}: ...")
     roots = parts.read(parts.operands[0])
     handed = HandsOn(found.initial, turn.states or (turn.collected,), turn.last)
     asked = tuple(n for n, (kind, each) in enumerate(once) if kind == OPERANDS and each in parts.sources)

@@ -290,8 +290,8 @@ class Parts:
             text = ast.unparse(place) if getattr(place, UNWRITTEN, False) else self.text.cut(span)
         self.places.append((f"{stage}({text})" if text else stage, span))
 
-    def site(self, node: ast.expr | ast.stmt, number: int) -> Site:
-        """The site of the code that has become these parts."""
+    def site(self, node: ast.expr | ast.stmt, number: int, text: str = "") -> Site:
+        """The site of the code that has become these parts. `text`: how it is shown, if not whole."""
         stages = tuple(
             StageSite(step.stage, shown, span, known=True)
             for step, (shown, span) in zip(self.steps, self.places, strict=True)
@@ -303,7 +303,7 @@ class Parts:
             shown, name = f"the places of {shown}", None
         elif self.depth:
             shown, name = f"the numbers of {shown}", None
-        return Site(number, self.text.cut(span), span, shown, stages, name, source, None, source_span)
+        return Site(number, text or self.text.cut(span), span, shown, stages, name, source, None, source_span)
 
     def arguments(self, site: Site, visit: Callable[[ast.expr], Any]) -> list[ast.expr]:
         """The number, callees, functions and operands as a call is given them. `visit` rewrites the user's own code."""

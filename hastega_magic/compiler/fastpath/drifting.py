@@ -1,0 +1,47 @@
+"""Values that turns make more and more different, where the first is only nearly Python's.
+
+An elementary function may be off by the last bit. Where the next turn goes on with what it gives, as
+`reduce(lambda t, x: 3.9 * math.sin(t) + x, xs)` does, nobody can tell how far off the last value is.
+"""
+
+from __future__ import annotations
+
+from hastega_magic.compiler.outcome import Outcome
+from hastega_magic.ir.expr import Expr, flatten
+from hastega_magic.ir.loop import everything
+from hastega_magic.ir.pipeline import Fn
+from hastega_magic.ops import OPS
+
+DRIFTS = "turns go on with what an elementary function gives, whose last bit may be another"
+_STEPPED = frozenset({"fold", "scan"})
+
+
+def drifts(outcome: Outcome) -> bool:
+    """Whether a loop's turns go on with what may be another value than Python's."""
+    ran = [
+        each.execution for each in (outcome, *(part.outcome for part in outcome.parts)) if each is not None
+    ]
+    sinks = [output.sink for each in ran if each is not None for output in each.compiled.fused.outputs]
+    return any(each.kind in _STEPPED and each.fn is not None and _drifts(each.fn) for each in sinks)
+
+
+def _drifts(step: Fn) -> bool:
+    assert isinstance(step.params, tuple)
+    handed_on: set[Expr] = {*flatten(step.params[0])}
+    nodes = [*everything(step.roots())]
+    if any(node.op == "turns" for node in nodes):  # whose bodies have variables of their own
+        return any(map(_is_near, nodes))
+    for node in nodes:
+        if not handed_on.isdisjoint(node.args):
+            if _is_near(node):
+                return True
+            handed_on.add(node)
+    return False
+
+
+def _is_near(node: Expr) -> bool:
+    row = OPS.get(node.op)
+    return node.type.is_float and row is not None and "approximate" in row.traits
+
+
+__all__ = ["DRIFTS", "drifts"]
