@@ -322,7 +322,9 @@ class OrdinaryCode(Repeated):
         gives = may_give_them(outcome.execution.fused, all(given.arrays))
         ready = prepared(bound, outcome, self.options, self.filename, gives)
         nested, same = self.code.nest is not None, are_same_bits(outcome)
-        most = min(by_python_at_most(ready, given.length), at_most(outcome))
+        most = by_python_at_most(ready, given.length)
+        if outcome.execution.choice is not None:
+            most = min(most, at_most(outcome))
         self._profitability.expect(outcome.execution.choice, given.length, same, most, nested)
         if sooner_again(outcome.execution.choice):  # which has no choice to make of its own again
             self.options = replace(self.options, on="parallel")

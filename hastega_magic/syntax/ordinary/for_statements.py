@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from typing import Any, cast
 
@@ -38,7 +38,7 @@ from hastega_magic.syntax.ordinary.turns import Condition, Part, Turn, added, el
 from hastega_magic.syntax.ordinary.variables import AROUND
 from hastega_magic.syntax.reading.text import Text
 from hastega_magic.syntax.reading.trees import copied
-from hastega_magic.syntax.site import ENDED, LAID, LOOPED, TAKEN, WORTH, new_site_id
+from hastega_magic.syntax.site import ENDED, LAID, LOOPED, TAKEN, WORTH, Site, new_site_id
 
 
 @dataclass
@@ -190,34 +190,48 @@ def looped(
     parts, turn = found.parts, found.turn
     site = parts.site(node, found.number, f"{text.segment(_head(node))}: ...")
     roots = parts.read(parts.operands[0])
-    handed = HandsOn(found.initial, turn.states or (turn.collected,), turn.last)
     asked = tuple(n for n, (kind, each) in enumerate(once) if kind == OPERANDS and each in parts.sources)
     after = dict if turn.collected and turn.kind == "dict" else None
+    handed = HandsOn(found.initial, turn.states or (turn.collected,), turn.last)
     ordinary = parts.ordinary(site, roots, asked, after, hands_on=handed)
-    laid: list[ast.expr] = [ast.Constant(number) for kind, number in once if kind == OPERANDS]
-    relaid = ast.Constant(None) if again else ast.Tuple(laid, ast.Load())
+    return ordinary, _statement(found, site, once, again, visit, inside)
+
+
+def _statement(
+    found: _Loop,
+    site: Site,
+    once: Mapping[tuple[str, int], ast.expr],
+    again: bool,
+    visit: Callable[[ast.expr], Any],
+    inside: Callable[[ast.For], Any],
+) -> ast.stmt:
+    """The statement that stands for it. `once`: what is evaluated once; `again`: or again, where it stands."""
+    parts, node = found.parts, found.node
+    asked = [visit(copied(each)) for each in once.values()]
     standing = {place: each if again else taken(each) for place, each in once.items()}
-    given: list[ast.expr] = [ast.Constant(site.id), *map(copied, once.values())]
     if not again:
         parts.callees[:] = [standing[CALLEES, n] for n in range(len(parts.callees))]
-        parts.operands[:] = [standing.get((OPERANDS, n), each) for n, each in enumerate(parts.operands)]
-    worth = ast.Call(ast.Name(WORTH if again else LAID, ast.Load()), [visit(each) for each in given], [])
-    tried = ast.Call(ast.Name(LOOPED, ast.Load()), [*parts.arguments(site, visit), relaid], [])
-    test = ast.BoolOp(ast.And(), [worth, tried])
-    standing |= {
-        (OPERANDS, n): each for n, each in enumerate(parts.operands) if (OPERANDS, n) not in standing
-    }
+    parts.operands[:] = [standing.setdefault((OPERANDS, n), each) for n, each in enumerate(parts.operands)]
+    laid: list[ast.expr] = [ast.Constant(number) for kind, number in once if kind == OPERANDS]
+    relaid = ast.Constant(None) if again else ast.Tuple(laid, ast.Load())
+    worth = _call(WORTH if again else LAID, ast.Constant(site.id), *asked)
+    tried = _call(LOOPED, *parts.arguments(site, visit), relaid)
+    done: list[ast.stmt] = [ast.Assign([_handed(node, found.turn)], _call(TAKEN))]
+    let_go: list[ast.expr] = [ast.Name(name, ast.Store()) for name in found.turn.dropped]
+    if let_go:
+        done.append(ast.Assign(let_go, ast.Constant(None)))
     loop = copy.copy(node)
     loop.iter = standing_for(found.first, standing)
-    ended = ast.Expr(ast.Call(ast.Name(ENDED, ast.Load()), [ast.Constant(site.id)], []))
-    handed_on = ast.Assign([_handed(node, turn)], ast.Call(ast.Name(TAKEN, ast.Load()), [], []))
-    let_go: list[ast.expr] = [ast.Name(name, ast.Store()) for name in turn.dropped]
-    done: list[ast.stmt] = [handed_on, ast.Assign(let_go, ast.Constant(None))] if let_go else [handed_on]
-    made: ast.stmt = ast.If(test, done, [inside(loop), ended])
+    otherwise: list[ast.stmt] = [inside(loop), ast.Expr(_call(ENDED, ast.Constant(site.id)))]
+    made: ast.stmt = ast.If(ast.BoolOp(ast.And(), [worth, tried]), done, otherwise)
     if found.functions:  # one statement stands for the other
         over = ast.Delete([ast.Name(each.name, ast.Del()) for each in found.functions])
         made = ast.If(ast.Constant(True), [*found.functions, made, over], [])
-    return ordinary, _all_placed(made, node)
+    return _all_placed(made, node)
+
+
+def _call(name: str, *arguments: ast.expr) -> ast.Call:
+    return ast.Call(ast.Name(name, ast.Load()), [*arguments], [])
 
 
 def _found(node: ast.For, turn: Turn, text: Text) -> _Loop:
