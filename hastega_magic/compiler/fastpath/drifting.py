@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.ir.expr import Expr, flatten
+from hastega_magic.ir.fused import Fused
 from hastega_magic.ir.loop import everything
 from hastega_magic.ir.pipeline import Fn
 from hastega_magic.ops import OPS
@@ -16,12 +17,16 @@ DRIFTS = "turns go on with what an elementary function gives, whose last bit may
 _STEPPED = frozenset({"fold", "scan"})
 
 
+def loops_of(outcome: Outcome) -> list[Fused]:
+    """The loops that computed a statement: all of it, and its parts."""
+    whole = (outcome, *(part.outcome for part in outcome.parts))
+    ran = [each.execution for each in whole if each is not None]
+    return [each.compiled.fused for each in ran if each is not None]
+
+
 def drifts(outcome: Outcome) -> bool:
     """Whether a loop's turns go on with what may be another value than Python's."""
-    ran = [
-        each.execution for each in (outcome, *(part.outcome for part in outcome.parts)) if each is not None
-    ]
-    sinks = [output.sink for each in ran if each is not None for output in each.compiled.fused.outputs]
+    sinks = [output.sink for fused in loops_of(outcome) for output in fused.outputs]
     return any(each.kind in _STEPPED and each.fn is not None and _drifts(each.fn) for each in sinks)
 
 
@@ -44,4 +49,4 @@ def _is_near(node: Expr) -> bool:
     return node.type.is_float and row is not None and "approximate" in row.traits
 
 
-__all__ = ["DRIFTS", "drifts"]
+__all__ = ["DRIFTS", "drifts", "loops_of"]

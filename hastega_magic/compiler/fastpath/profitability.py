@@ -12,6 +12,7 @@ from dataclasses import field
 from typing import Any
 
 from hastega_magic.compiler.choice.auto import Choice
+from hastega_magic.compiler.fastpath.drifting import loops_of
 from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.python.by_python import computed_by, same_bits
 from hastega_magic.compiler.sources.long_ranges import count_of
@@ -194,10 +195,7 @@ def are_same_bits(outcome: Outcome) -> bool:
 
 def at_most(outcome: Outcome) -> float:
     """Seconds that Python takes for an element at most, by what there is to do; infinite where that has turns."""
-    ran = [
-        each.execution for each in (outcome, *(part.outcome for part in outcome.parts)) if each is not None
-    ]
-    nodes = [node for each in ran if each is not None for node in computed_by(each.compiled.fused)]
+    nodes = [node for fused in loops_of(outcome) for node in computed_by(fused)]
     return math.inf if any(node.op == "turns" for node in nodes) else _OPERATION * (_AROUND + len(nodes))
 
 

@@ -119,7 +119,7 @@ def parts_of(body: Sequence[ast.stmt], turn: Turn) -> tuple[list[Part], list[ast
             case ast.If(test=test, body=inner, orelse=[]) if not others and not turn.concerns(test):
                 found.append(Condition(test))
                 others = [each for each in inner if not isinstance(each, ast.Pass)]
-            case _ if others and not turn.concerns(first) and not goes_on(first):
+            case _ if others and not turn.concerns(first) and not _goes_on(first):
                 names = tuple(dict.fromkeys(name for each in _statements([first]) for name in _given(each)))
                 before = found.pop() if found and isinstance(found[-1], Computed) else Computed((), ())
                 assert isinstance(before, Computed)
@@ -130,10 +130,10 @@ def parts_of(body: Sequence[ast.stmt], turn: Turn) -> tuple[list[Part], list[ast
     return found, rest
 
 
-def goes_on(node: ast.stmt) -> bool:
+def _goes_on(node: ast.stmt) -> bool:
     """Whether `continue` stands in it that ends the turn."""
     if isinstance(node, ast.If):
-        return any(map(goes_on, (*node.body, *node.orelse)))
+        return any(map(_goes_on, (*node.body, *node.orelse)))
     return isinstance(node, ast.Continue)
 
 
@@ -285,4 +285,4 @@ def _expressions(body: Sequence[ast.stmt]) -> Iterator[ast.expr]:
                 pass
 
 
-__all__ = ["Computed", "Condition", "Part", "Turn", "added", "element_of", "goes_on", "parts_of", "turn_of"]
+__all__ = ["Computed", "Condition", "Part", "Turn", "added", "element_of", "parts_of", "turn_of"]
