@@ -20,7 +20,8 @@ from hastega_magic.compiler.backends import require
 from hastega_magic.compiler.fastpath.boxed import boxed
 from hastega_magic.compiler.fastpath.for_statements import ForStatement, ordinary_code
 from hastega_magic.compiler.fastpath.guards import Display
-from hastega_magic.compiler.fastpath.handoff import lay, taken
+from hastega_magic.compiler.fastpath.handoff import Taking
+from hastega_magic.compiler.fastpath.looks import Known, Looks
 from hastega_magic.compiler.fastpath.ordinary import OrdinaryCode, options_for
 from hastega_magic.compiler.fastpath.repeated import Repeated
 from hastega_magic.compiler.options import Options, options_of
@@ -29,6 +30,7 @@ from hastega_magic.compiler.statement import Bound
 from hastega_magic.errors import CellSyntaxError, NotCompilable, Reason, UsageError
 from hastega_magic.frames import leaves, leaving
 from hastega_magic.report import Report, build_report
+from hastega_magic.runtime.objects.look_words import RUNS
 from hastega_magic.syntax.cell import FUTURES
 from hastega_magic.syntax.closures.bytecode import codes
 from hastega_magic.syntax.ordinary.naming import as_written
@@ -38,13 +40,25 @@ from hastega_magic.syntax.reading.names import shadowed
 from hastega_magic.syntax.reading.text import Text
 from hastega_magic.syntax.reading.trees import Function
 from hastega_magic.syntax.rewriter import Rewriter
-from hastega_magic.syntax.site import BOXED, ENDED, LAID, LOOPED, RUN, TAKEN, TRY, WORTH, Site, new_site_id
+from hastega_magic.syntax.site import (
+    BEGAN,
+    BOXED,
+    ENDED,
+    LAID,
+    LOOPED,
+    RUN,
+    TAKEN,
+    TRY,
+    WORTH,
+    Site,
+    new_site_id,
+)
 from hastega_magic.trace import Trace
 
 _BEGIN = "__hastega_begin__"
 _HOOKS = {
     RUN: "run", TRY: "attempt", BOXED: "boxed", WORTH: "worth", LAID: "laid", TAKEN: "taken", _BEGIN: "begin",
-    LOOPED: "looped", ENDED: "ended",
+    LOOPED: "looped", BEGAN: "began", ENDED: "ended",
 }  # fmt: skip
 """Names that are called in the changed text, and the methods of `Hooks` that they stand for."""
 
@@ -69,12 +83,6 @@ class Calls:
         """Ordinary code that is no pipeline, and why."""
         self.called = False
 
-    def begin(self) -> None:
-        """The function is called."""
-        self.called = True
-        for each in self.pipelines.values():
-            each.runs = 0
-
     def anew(self) -> Calls:
         """Of the same text, before the first call."""
         made = Calls(self.source, self.options, self.why)
@@ -88,9 +96,12 @@ class Calls:
         trace.add("cell", source=self.source, options=self.options.to_dict())
         if self.why:
             trace.add("warning", text=self.why)
-        elif not self.called and not any(each.runs for each in self.pipelines.values()):
+        elif not self.called and not any(
+            each.runs or each.few_runs[RUNS] for each in self.pipelines.values()
+        ):
             trace.add("warning", text="The function has not been called yet.")
         for each in self.pipelines.values():
+            each.counted()
             if each.runs:
                 each.tell(self.source, trace)
                 if self.options.int_mode != "exact" and isinstance(each, OrdinaryCode):
@@ -104,7 +115,7 @@ class Calls:
         return build_report(trace)
 
 
-class Hooks:
+class Hooks(Taking):
     """What a decorated function's code calls. The function holds its `Calls`, the code does not.
 
     CPython looks for no garbage in code: what is kept of a call leads back to the function where this is a method of a
@@ -114,6 +125,9 @@ class Hooks:
     def __init__(self, calls: Calls) -> None:
         self._calls = ref(calls)
         self._next = calls.anew()
+        self.worth, self.laid = Looks(self._known), Looks(self._known, laying=True)
+        self.began = set[int]()
+        """`for` statements of which Python's time is taken."""
 
     def __reduce__(self) -> tuple[object, ...]:
         return Hooks, (self._now(),)
@@ -127,7 +141,11 @@ class Hooks:
 
     def begin(self) -> None:
         """The function is called."""
-        self._now().begin()
+        # Here alone, without further calls: a function of few elements takes no longer than these.
+        calls: Any = self._calls() or self._now()
+        calls.called = True
+        for each in calls.pipelines.values():
+            each.runs = each.few_runs[RUNS] = 0
 
     def run(self, number: int, source: object, *displays: Display) -> object:
         """A pipeline written with `|>`."""
@@ -145,37 +163,30 @@ class Hooks:
             leaves(error)
             raise
 
-    def worth(self, number: int, *given: object) -> bool:
-        """Whether ordinary code is worth trying over what it is given; if not, Python runs it where it stands."""
-        # Nested code comes here for each outer element: a call of `_ordinary` would take as long as the look itself.
-        calls: Any = self._calls() or self._now()
-        return calls.pipelines[number].worth(given)
-
-    def laid(self, number: int, *given: object) -> bool:
-        """The same, and lay down what it is given, to be taken next."""
-        found = self._ordinary(number).worth(given)
-        lay(given)
-        return found
+    def _known(self, number: int) -> Known:
+        """What decides whether ordinary code is tried; if it is not, Python runs it where it stands."""
+        found = self._ordinary(number)
+        assert found.code is not None
+        return found.code, found.few_runs, lambda *given: self._ordinary(number).worth(given)
 
     def looped(self, number: int, callees: Any, functions: Any, operands: Any, again: Any) -> bool:
         """Whether a loop has done what a `for` statement does; what it hands on is laid down."""
         try:
-            return cast(ForStatement, self._ordinary(number)).looped(callees, functions, operands, again)
+            code = cast(ForStatement, self._ordinary(number))
+            return code.looped(callees, functions, operands, again, self.began)
         except BaseException as error:
             leaves(error)
             raise
 
     def ended(self, number: int) -> None:
         """Python has gone through the `for` statement."""
-        calls: Any = self._calls() or self._now()
-        calls.pipelines[number].ended()
+        cast(ForStatement, self._ordinary(number)).ended(self.began)
 
     def _ordinary(self, number: int) -> OrdinaryCode:
         calls: Any = self._calls() or self._now()
         return calls.pipelines[number]
 
     boxed = staticmethod(boxed)
-    taken = staticmethod(taken)
 
 
 @overload

@@ -365,6 +365,7 @@ class CellRun:
     def _tell_ordinary(self) -> None:
         """Ordinary code that was compiled, for the report; of what was Python's there is nothing to say."""
         for code in self.ordinary.values():
+            code.counted()
             if code.runs and not code.reason:
                 code.tell(self.text, self.trace, quiet=self.options.quiet)
             code.runs = 0

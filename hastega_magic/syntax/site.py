@@ -17,12 +17,13 @@ BOXED = "__hastega_boxed__"
 """The name that it calls to know whether `sum(xs)` is worth that: f(xs), true of arrays and columns of many numbers."""
 
 WORTH, LAID, TAKEN = "__hastega_worth__", "__hastega_laid__", "__hastega_taken__"
-"""The names that it calls to know whether it is worth trying: f(site id, *callees, *functions, *operands), of functions
+"""The names that it calls to know whether it is worth trying: f[site id](*callees, *functions, *operands), of functions
 those that are names. LAID lays these down, in any case, for TAKEN to take, one after the other: f()."""
 
-LOOPED, ENDED = "__hastega_looped__", "__hastega_ended__"
+LOOPED, BEGAN, ENDED = "__hastega_looped__", "__hastega_began__", "__hastega_ended__"
 """The names that a `for` statement calls: f(site id, callees, functions, operands, which of these Python's loop takes
-again), true where what the loop hands on is laid down; and f(site id), where Python's loop is over."""
+again), true where what the loop hands on is laid down; and f(site id), where Python's loop is over. BEGAN is empty
+where nobody takes the time of any."""
 
 _ids = itertools.count(1)
 

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from hastega_magic import hastega
+from hastega_magic.compiler.fastpath import looks
 
 SOURCES = [
     ("x", "xs"), ("x", "xs"), ("x", "range(n)"), ("i, x", "enumerate(xs)"), ("x, w", "zip(xs, ys)"),
@@ -211,7 +212,10 @@ def typed(value: Any) -> str:
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_random_functions(seed: int) -> None:
+def test_random_functions(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    if seed % 2:  # from their second run on by native code
+        monkeypatch.setattr(looks, "FIRST", 1)
+        monkeypatch.setattr(looks, "LATER", 1)
     text, name = Program(seed).text, f"<random for statements {seed}>"
     linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
     namespace: dict[str, Any] = {"helper": lambda v: v * 2 + 1, "make": lambda xs: [*xs], "K": 3}

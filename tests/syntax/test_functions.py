@@ -3,6 +3,7 @@ import functools
 import math
 import operator
 import sys
+from collections import defaultdict
 
 import numpy as np
 import pytest
@@ -61,7 +62,7 @@ def test_a_text_is_read_once_for_all_functions_that_are_to_be_changed(cell, monk
 )
 def test_a_cell_is_read_again_only_where_its_functions_were_rewritten(cell, monkeypatch, text, again):
     read: list[str] = []
-    f = cell(text, x=5, **{TRY: lambda *given: None, WORTH: lambda *given: True})["f"]
+    f = cell(text, x=5, **{TRY: lambda *given: None, WORTH: defaultdict(lambda: lambda *given: True)})["f"]
     monkeypatch.setattr(functions, "parse", lambda text: read.append(text) or parse(text))
     assert ast_of(f).text in text
     assert bool(read) is again

@@ -37,13 +37,17 @@ class ForStatement(OrdinaryCode):
         functions: tuple[object, ...],
         operands: tuple[object, ...],
         again: tuple[int, ...] | None,
+        timed: set[int],
     ) -> bool:
         """Whether a loop has done it. What it hands on is laid down then, else what Python's loop takes.
 
-        `again`: which of the operands that is, behind the callees; None where it takes nothing.
+        `again`: which of the operands that is, behind the callees; None where it takes nothing. `timed`: the statements
+        of which Python's time is taken.
         """
         handed = self._handed(callees, functions, operands)
         if handed is None:
+            if self._began is not None:
+                timed.add(self.site.id)
             lay_again(callees, operands, again)
             return False
         lay((handed[0] if len(handed) == 1 else handed,))
@@ -79,8 +83,10 @@ class ForStatement(OrdinaryCode):
         self._began = None  # that of a run which an element ended
         return super()._not_worth(why)
 
-    def ended(self) -> None:
-        """Python's loop is over, and no element has raised."""
+    def ended(self, timed: set[int]) -> None:
+        """Python's loop is over, and no element has raised. `timed`: as in `looped`."""
+        timed.discard(self.site.id)
+        self.counted()  # of fewer elements than those whose time was taken, where one of these has raised
         if self._began is not None:
             (began, length), self._began = self._began, None
             # Of what it has given nothing is known: it may have last bits.

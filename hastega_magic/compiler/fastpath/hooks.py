@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, Any, cast
 from hastega_magic.compiler.fastpath.boxed import boxed
 from hastega_magic.compiler.fastpath.cell_turns import CellTurns
 from hastega_magic.compiler.fastpath.guards import Display
-from hastega_magic.compiler.fastpath.handoff import lay, taken
+from hastega_magic.compiler.fastpath.handoff import taken
+from hastega_magic.compiler.fastpath.looks import Known, Looks
 from hastega_magic.forking import held_while_forking
 from hastega_magic.lru import LruCache
-from hastega_magic.syntax.site import BIND, BOXED, ENDED, LAID, LOOPED, RUN, TAKEN, TRY, WORTH, Site
+from hastega_magic.syntax.site import BEGAN, BIND, BOXED, ENDED, LAID, LOOPED, RUN, TAKEN, TRY, WORTH, Site
 
 if TYPE_CHECKING:
     from hastega_magic.compiler.fastpath.ordinary import OrdinaryCode
@@ -91,6 +92,9 @@ class Hooks:
         self._saved: dict[str, Any] = {}
         """What the user had under the names before the first of the cells began."""
         self._changing = held_while_forking(threading.Lock())
+        self.worth, self.laid = Looks(self._known), Looks(self._known, laying=True)
+        self.began = set[int]()
+        """`for` statements of which Python's time is taken."""
 
     def __reduce__(self) -> tuple[object, ...]:
         from hastega_magic.compiler.fastpath.ordinary import OrdinaryCode
@@ -132,7 +136,7 @@ class Hooks:
         """What code in functions calls, by name."""
         return {
             RUN: self.run, TRY: self.attempt, BOXED: boxed, WORTH: self.worth, LAID: self.laid, TAKEN: taken,
-            LOOPED: self.looped, ENDED: self.ended,
+            LOOPED: self.looped, BEGAN: self.began, ENDED: self.ended,
         }  # fmt: skip
 
     def run(self, number: int, source: object, *stages: Display) -> object:
@@ -157,16 +161,17 @@ class Hooks:
             return python(callees, functions, operands)
         return code.attempt(callees, functions, operands, python)
 
-    def worth(self, number: int, *given: object) -> bool:
-        """Whether ordinary code is worth trying over what it is given; if not, Python runs it where it stands."""
+    def _known(self, number: int) -> Known | None:
+        """What decides whether ordinary code is tried; None for code of another process, which is Python's."""
+        found = self._ordinary(number)
+        if found is None:
+            return None
+        assert found.code is not None
+        return found.code, found.few_runs, lambda *given: self._worth(number, given)
+
+    def _worth(self, number: int, given: tuple[object, ...]) -> bool:
         code = self._ordinary(number)
         return code is not None and code.worth(given)
-
-    def laid(self, number: int, *given: object) -> bool:
-        """The same, and lay down what it is given, to be taken next."""
-        found = self.worth(number, *given)
-        lay(given)
-        return found
 
     def looped(
         self,
@@ -181,7 +186,7 @@ class Hooks:
 
         code = self._ordinary(number)
         if isinstance(code, ForStatement):
-            return code.looped(callees, functions, operands, again)
+            return code.looped(callees, functions, operands, again, self.began)
         lay_again(callees, operands, again)
         return False
 
@@ -189,7 +194,7 @@ class Hooks:
         """Python has gone through a `for` statement."""
         code: Any = self._ordinary(number)
         if code is not None:
-            code.ended()
+            code.ended(self.began)
 
     def _ordinary(self, number: int) -> OrdinaryCode | None:
         """Ordinary code by its number; None if it is of another process."""

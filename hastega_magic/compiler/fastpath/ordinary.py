@@ -50,10 +50,11 @@ from hastega_magic.compiler.statement import Bound
 from hastega_magic.errors import HastegaError, NotCompilable, Reason
 from hastega_magic.frames import reraise_signal, taken_back
 from hastega_magic.records import dataclass
+from hastega_magic.runtime.objects.look_words import RUNS
 from hastega_magic.runtime.signals import with_signals
 from hastega_magic.syntax.closures.numpy_read import numpy_read
 from hastega_magic.syntax.loops.build import BoundStage
-from hastega_magic.syntax.ordinary.parts import Ordinary, too_few
+from hastega_magic.syntax.ordinary.parts import IS_FEW, Ordinary, too_few
 from hastega_magic.syntax.reading.functions import adopt
 from hastega_magic.syntax.reading.text import Text
 from hastega_magic.trace import Trace
@@ -94,6 +95,7 @@ class OrdinaryCode(Repeated):
         """
         code = self.code
         assert code is not None
+        self.counted()
         plain = code.nest is None and not code.depth
         for number in code.asked:
             value = given[number]
@@ -109,6 +111,13 @@ class OrdinaryCode(Repeated):
         if before and self._profitability.is_as_before([given[number] for number in code.asked]):
             return self._not_worth(self.reason)
         return True
+
+    def counted(self) -> None:
+        """Count the runs that looks have found to be over few elements."""
+        if runs := self.few_runs[RUNS]:
+            self.few_runs[RUNS] = 0
+            self._not_worth(IS_FEW)
+            self.runs += runs - 1
 
     def _not_worth(self, why: str) -> bool:
         self.runs += 1

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import time
+from array import array
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field, replace
@@ -28,6 +29,7 @@ from hastega_magic.compiler.statement import Bound
 from hastega_magic.frames import suppressed
 from hastega_magic.records import dataclass
 from hastega_magic.report import units
+from hastega_magic.runtime.objects.look_words import counter
 from hastega_magic.runtime.signals import with_signals
 from hastega_magic.syntax.closures.contained import Where, is_item
 from hastega_magic.syntax.closures.numbers import Number
@@ -89,6 +91,8 @@ class Repeated:
     """Captured numbers are constants all the same: the loop cannot do without knowing them."""
     runs: int = 0
     """How often it ran since that was last set to 0."""
+    few_runs: array[int] = field(default_factory=counter)
+    """Runs of ordinary code over few elements that are not among them yet."""
     form: Form | None = None
     """The one that ran last."""
     idle: int = 0
@@ -117,6 +121,9 @@ class Repeated:
     def __reduce__(self) -> tuple[object, ...]:
         """As new, for functions that are sent to other processes."""
         return type(self), (self.site, self.options, self.filename, self.warn_at)
+
+    def counted(self) -> None:
+        """Count the runs that `few_runs` tells of as well."""
 
     def run(self, source: object, displays: Sequence[Display]) -> object:
         """The value for a source and the stages' arguments; raises what Python raises."""

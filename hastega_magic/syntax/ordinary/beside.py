@@ -1,13 +1,13 @@
 """Ordinary code as it stands beside the call that may run it as a pipeline: Python runs it there over few elements.
 
-    [f(x) for x in xs]         TRY(7, ...) if WORTH(7, xs) else [f(x) for x in xs]
+    [f(x) for x in xs]         TRY(7, ...) if WORTH[7](xs) else [f(x) for x in xs]
 
 A call takes longer than few elements do, and what Python runs inside one counts for the limit of a recursion.
 
 Names and constants may be evaluated twice, where they are all that is. Else what the code calls and goes through is
 evaluated once, laid down, and taken in the same order by the one or the other, before anything else happens:
 
-    [f(x) for x in g()]        TRY(7, (), (f,), (TAKEN(),), ...) if LAID(7, g()) else [f(x) for x in TAKEN()]
+    [f(x) for x in g()]        TRY(7, (), (f,), (TAKEN(),), ...) if LAID[7](g()) else [f(x) for x in TAKEN()]
 """
 
 from __future__ import annotations
@@ -58,10 +58,14 @@ def beside(
         callees.elts = [laid[CALLEES, n] for n in range(len(callees.elts))]
         operands.elts = [laid.get((OPERANDS, n), each) for n, each in enumerate(operands.elts)]
         given |= laid
-    asked: list[ast.expr] = [copied(each) for each in (number, *once.values())]
-    test = ast.Call(ast.Name(WORTH if again else LAID, ast.Load()), asked, [])
+    test = looked_at(WORTH if again else LAID, copied(number), [copied(each) for each in once.values()])
     whole = ast.IfExp(test, made, standing_for(code, standing | given))
     return whole, tuple(n for n, place in enumerate(once) if place[0] == OPERANDS and place[1] in sources)
+
+
+def looked_at(name: str, number: ast.expr, given: list[ast.expr]) -> ast.Call:
+    """The call that tells whether it is worth trying. `name`: WORTH or LAID; `number`: of its site."""
+    return ast.Call(ast.Subscript(ast.Name(name, ast.Load()), number, ast.Load()), given, [])
 
 
 def _is_quiet(function: ast.expr) -> bool:
@@ -128,4 +132,4 @@ class _Standing(ast.NodeTransformer):
         return node if node.args.args and node.args.args[0].arg == CALLEES else self.generic_visit(node)
 
 
-__all__ = ["MOST_LAID", "beside", "may_be_laid", "standing_for", "taken"]
+__all__ = ["MOST_LAID", "beside", "looked_at", "may_be_laid", "standing_for", "taken"]

@@ -1,11 +1,11 @@
 """`for` statements that add up, or collect in a new list: each is a pipeline, and Python's where that has no form.
 
     total = 0                  total = 0
-    for x in range(n):         if LAID(7, range(n)) and LOOPED(7, (), (lambda x: f(x), ...), (TAKEN(), total), (0,)):
+    for x in range(n):         if LAID[7](range(n)) and LOOPED(7, (), (lambda x: f(x), ...), (TAKEN(), total), (0,)):
         total += f(x)              total = TAKEN()
                                else:
                                    for x in TAKEN(): ...
-                                   ENDED(7)
+                                   if BEGAN: ENDED(7)
 
 LOOPED lays down what the loop hands on. Where there is nothing, no statement has been run, and Python runs the loop as
 it stands: what has happened when an element raises is what would have. What the loop goes through is evaluated once,
@@ -21,7 +21,7 @@ from dataclasses import field
 from typing import Any, cast
 
 from hastega_magic.records import dataclass
-from hastega_magic.syntax.ordinary.beside import may_be_laid, standing_for, taken
+from hastega_magic.syntax.ordinary.beside import looked_at, may_be_laid, standing_for, taken
 from hastega_magic.syntax.ordinary.bodies import computed, shape_of, step, value_of
 from hastega_magic.syntax.ordinary.comprehension import comprehension, is_iterator, source_of
 from hastega_magic.syntax.ordinary.parts import CALLEES, OPERANDS, HandsOn, Ordinary, Parts
@@ -38,7 +38,7 @@ from hastega_magic.syntax.ordinary.turns import Condition, Part, Turn, added, el
 from hastega_magic.syntax.ordinary.variables import AROUND
 from hastega_magic.syntax.reading.text import Text
 from hastega_magic.syntax.reading.trees import copied
-from hastega_magic.syntax.site import ENDED, LAID, LOOPED, TAKEN, WORTH, Site, new_site_id
+from hastega_magic.syntax.site import BEGAN, ENDED, LAID, LOOPED, TAKEN, WORTH, Site, new_site_id
 
 
 @dataclass
@@ -214,7 +214,7 @@ def _statement(
     parts.operands[:] = [standing.setdefault((OPERANDS, n), each) for n, each in enumerate(parts.operands)]
     laid: list[ast.expr] = [ast.Constant(number) for kind, number in once if kind == OPERANDS]
     relaid = ast.Constant(None) if again else ast.Tuple(laid, ast.Load())
-    worth = _call(WORTH if again else LAID, ast.Constant(site.id), *asked)
+    worth = looked_at(WORTH if again else LAID, ast.Constant(site.id), asked)
     tried = _call(LOOPED, *parts.arguments(site, visit), relaid)
     done: list[ast.stmt] = [ast.Assign([_handed(node, found.turn)], _call(TAKEN))]
     let_go: list[ast.expr] = [ast.Name(name, ast.Store()) for name in found.turn.dropped]
@@ -222,7 +222,8 @@ def _statement(
         done.append(ast.Assign(let_go, ast.Constant(None)))
     loop = copy.copy(node)
     loop.iter = standing_for(found.first, standing)
-    otherwise: list[ast.stmt] = [inside(loop), ast.Expr(_call(ENDED, ast.Constant(site.id)))]
+    timed = ast.If(ast.Name(BEGAN, ast.Load()), [ast.Expr(_call(ENDED, ast.Constant(site.id)))], [])
+    otherwise: list[ast.stmt] = [inside(loop), timed]
     made: ast.stmt = ast.If(ast.BoolOp(ast.And(), [worth, tried]), done, otherwise)
     if found.functions:  # one statement stands for the other
         over = ast.Delete([ast.Name(each.name, ast.Del()) for each in found.functions])
