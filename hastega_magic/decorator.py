@@ -10,7 +10,7 @@ import ast
 import functools
 import inspect
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from types import CellType, CodeType, FunctionType
 from typing import Any, TypeVar, cast, overload
@@ -47,6 +47,7 @@ from hastega_magic.syntax.site import (
     LAID,
     LOOPED,
     RUN,
+    SOUGHT,
     TAKEN,
     TRY,
     WORTH,
@@ -58,7 +59,7 @@ from hastega_magic.trace import Trace
 _BEGIN = "__hastega_begin__"
 _HOOKS = {
     RUN: "run", TRY: "attempt", BOXED: "boxed", WORTH: "worth", LAID: "laid", TAKEN: "taken", _BEGIN: "begin",
-    LOOPED: "looped", BEGAN: "began", ENDED: "ended",
+    LOOPED: "looped", BEGAN: "began", ENDED: "ended", SOUGHT: "sought",
 }  # fmt: skip
 """Names that are called in the changed text, and the methods of `Hooks` that they stand for."""
 
@@ -174,6 +175,17 @@ class Hooks(Taking):
         try:
             code = cast(ForStatement, self._ordinary(number))
             return code.looped(callees, functions, operands, again, self.began)
+        except BaseException as error:
+            leaves(error)
+            raise
+
+    def sought(
+        self, number: int, callees: Any, functions: Any, operands: Any, python: Any
+    ) -> Iterable[object]:
+        """What a `for` statement that searches goes through."""
+        code: Any = self._ordinary(number)
+        try:
+            return code.sought(callees, functions, operands, python)
         except BaseException as error:
             leaves(error)
             raise

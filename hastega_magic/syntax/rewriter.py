@@ -162,9 +162,12 @@ class Rewriter(Transformer):
         if not hasattr(node, AROUND):
             return self._loop(node, binds(node))
         from hastega_magic.syntax.ordinary.for_statements import looped
+        from hastega_magic.syntax.ordinary.searching import sought
 
         names = binds(node)
-        found = looped(node, self.text, self.visit, lambda loop: self._loop(loop, names), self._refuse)
+        found = sought(node, self.text, self.visit, lambda loop: self._loop(loop, names)) or looped(
+            node, self.text, self.visit, lambda loop: self._loop(loop, names), self._refuse
+        )
         if found is None:
             return self._loop(node, names)
         self._keep(found[0])

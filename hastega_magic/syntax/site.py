@@ -25,6 +25,9 @@ LOOPED, BEGAN, ENDED = "__hastega_looped__", "__hastega_began__", "__hastega_end
 again), true where what the loop hands on is laid down; and f(site id), where Python's loop is over. BEGAN is empty
 where nobody takes the time of any."""
 
+SOUGHT = "__hastega_sought__"
+"""The name that a `for` statement which searches calls, as TRY: it gives what is to be gone through."""
+
 _ids = itertools.count(1)
 
 

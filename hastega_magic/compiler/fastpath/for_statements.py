@@ -12,6 +12,7 @@ import numpy as np
 from hastega_magic.compiler.fastpath.handoff import lay
 from hastega_magic.compiler.fastpath.ordinary import NOTHING, OrdinaryCode
 from hastega_magic.compiler.fastpath.repeated import Repeated
+from hastega_magic.compiler.fastpath.searching import Search
 from hastega_magic.compiler.options import Options
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.ordinary.parts import Ordinary
@@ -103,7 +104,7 @@ def ordinary_code(
     code: Ordinary, options: Options, filename: str, places: Text, registry: dict[int, Repeated] | None = None
 ) -> OrdinaryCode:
     """What runs a piece of ordinary code."""
-    kind = OrdinaryCode if code.hands_on is None else ForStatement
+    kind = Search if code.seeks else OrdinaryCode if code.hands_on is None else ForStatement
     return kind(code.site, options, filename, registry=registry, code=code, places=places)
 
 

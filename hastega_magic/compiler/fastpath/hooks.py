@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from hastega_magic.compiler.fastpath.boxed import boxed
@@ -23,7 +23,20 @@ from hastega_magic.compiler.fastpath.handoff import taken
 from hastega_magic.compiler.fastpath.looks import Known, Looks
 from hastega_magic.forking import held_while_forking
 from hastega_magic.lru import LruCache
-from hastega_magic.syntax.site import BEGAN, BIND, BOXED, ENDED, LAID, LOOPED, RUN, TAKEN, TRY, WORTH, Site
+from hastega_magic.syntax.site import (
+    BEGAN,
+    BIND,
+    BOXED,
+    ENDED,
+    LAID,
+    LOOPED,
+    RUN,
+    SOUGHT,
+    TAKEN,
+    TRY,
+    WORTH,
+    Site,
+)
 
 if TYPE_CHECKING:
     from hastega_magic.compiler.fastpath.ordinary import OrdinaryCode
@@ -136,7 +149,7 @@ class Hooks:
         """What code in functions calls, by name."""
         return {
             RUN: self.run, TRY: self.attempt, BOXED: boxed, WORTH: self.worth, LAID: self.laid, TAKEN: taken,
-            LOOPED: self.looped, BEGAN: self.began, ENDED: self.ended,
+            LOOPED: self.looped, BEGAN: self.began, ENDED: self.ended, SOUGHT: self.sought,
         }  # fmt: skip
 
     def run(self, number: int, source: object, *stages: Display) -> object:
@@ -189,6 +202,22 @@ class Hooks:
             return code.looped(callees, functions, operands, again, self.began)
         lay_again(callees, operands, again)
         return False
+
+    def sought(
+        self,
+        number: int,
+        callees: tuple[object, ...],
+        functions: tuple[object, ...],
+        operands: tuple[object, ...],
+        python: Callable[..., Any],
+    ) -> Iterable[object]:
+        """What a `for` statement that searches goes through."""
+        from hastega_magic.compiler.fastpath.searching import Search
+
+        code = self._ordinary(number)
+        if isinstance(code, Search):
+            return code.sought(callees, functions, operands, python)
+        return python(callees, functions, operands)
 
     def ended(self, number: int) -> None:
         """Python has gone through a `for` statement."""

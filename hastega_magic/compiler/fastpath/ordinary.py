@@ -116,8 +116,11 @@ class OrdinaryCode(Repeated):
         """Count the runs that looks have found to be over few elements."""
         if runs := self.few_runs[RUNS]:
             self.few_runs[RUNS] = 0
-            self._not_worth(IS_FEW)
+            self._not_worth(self._few_why())
             self.runs += runs - 1
+
+    def _few_why(self) -> str:
+        return IS_FEW
 
     def _not_worth(self, why: str) -> bool:
         self.runs += 1
@@ -183,16 +186,22 @@ class OrdinaryCode(Repeated):
         why = as_before(self._profitability, code, functions, operands) if before else ""
         if why := why or ("" if self._forms else self._pauses.for_failures()):
             return self._left(why)
+        return self._or_nothing(lambda: self._of_loops(code, functions, operands))
+
+    def _of_loops(self, code: Ordinary, functions: Sequence[object], operands: tuple[object, ...]) -> object:
+        operands += values_behind(code, functions)
+        rows = operands[0] if code.depth else None
+        if code.nest is None:
+            operands, given = iterated(operands, code)
+            found = self._value(functions, operands, given)
+        else:
+            found = self._over_places(functions, operands)
+        return found if found is NOTHING else completed(code, operands, found, rows)
+
+    def _or_nothing(self, find: Callable[[], object]) -> object:
+        """What is found; nothing where only Python can find it, or anything is raised."""
         try:
-            operands += values_behind(code, functions)
-            rows = operands[0] if code.depth else None
-            if code.nest is None:
-                operands, given = iterated(operands, code)
-                found = self._value(functions, operands, given)
-            else:
-                found = self._over_places(functions, operands)
-            if found is not NOTHING:
-                found = completed(code, operands, found, rows)
+            found = find()
         except HoldsNan:
             self._pauses.found_nan()
             return self._left(NAN)

@@ -20,6 +20,7 @@ from hastega_magic.runtime.objects.look_words import (
     COUNT,
     FEW,
     MOST_PLACES,
+    PAUSE,
     PLACES,
     RUNS,
     STATE,
@@ -60,7 +61,13 @@ entry:
   %list = word ptr of %state at {_LIST}
   %tuple = word ptr of %state at {_TUPLE}
   %range = word ptr of %state at {_RANGE}
-  br label %head
+  %pause = word i64 of %own at {PAUSE}
+  %paused = icmp sgt i64 %pause, 0
+  br i1 %paused, label %rest, label %head
+rest:
+  %fewer = sub i64 %pause, 1
+  store i64 %fewer, ptr %pause.at
+  br label %so
 head:
   %n = phi i64 [ 0, %entry ], [ %next, %more ]
   %over = icmp sge i64 %n, %count
@@ -280,8 +287,9 @@ class Looking:
     ) -> Callable[..., bool]:
         """False where an argument at one of the places, a list or range, has fewer elements than `few`, and count that.
 
-        A list of few rows may have many elements. Elsewhere `worth`, called with all arguments, decides. `known`: a
-        `counter` of its own; `places`: `MOST_PLACES` at most; `laying`: the arguments are laid down, too.
+        So it answers, too, while `PAUSE` counts down. A list of few rows may have many elements. Elsewhere `worth`,
+        called with all arguments, decides. `known`: a `counter` of its own; `places`: `MOST_PLACES` at most; `laying`:
+        the arguments are laid down, too.
         """
         assert len(places) <= MOST_PLACES
         known[STATE], known[FEW], known[COUNT] = self._state.buffer_info()[0], few, len(places)

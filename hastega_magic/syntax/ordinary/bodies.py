@@ -41,6 +41,14 @@ def computed(name: str, shape: Shape, body: Sequence[ast.stmt], later: Shape) ->
             return _defined(name, called, _apart(parts, called, body[0]), body, result)
 
 
+def told(name: str, shape: Shape, body: Sequence[ast.stmt]) -> ast.FunctionDef:
+    """The function of an element that gives what the statements return, and False where they do not."""
+    parts = (shape,) if isinstance(shape, str) else shape
+    called = [each if isinstance(each, str) else f"{_ELEMENT}{n}" for n, each in enumerate(parts)]
+    result = ast.copy_location(ast.Constant(False), body[-1])
+    return _defined(name, called, _apart(parts, called, body[0]), body, result)
+
+
 def step(name: str, states: Sequence[str], shape: Shape, body: Sequence[ast.stmt]) -> ast.FunctionDef:
     """The function of what is handed on, and an element, that gives what is handed on then."""
     handed: Shape = states[0] if len(states) == 1 else tuple(states)
@@ -98,4 +106,4 @@ class _Ended(ast.NodeTransformer):
         return node
 
 
-__all__ = ["computed", "shape_of", "step", "value_of"]
+__all__ = ["computed", "shape_of", "step", "told", "value_of"]

@@ -28,7 +28,9 @@ from hastega_magic.syntax.ordinary.parts import CALLEES, OPERANDS, HandsOn, Ordi
 from hastega_magic.syntax.ordinary.rewriting import (
     NoPipeline,
     Shape,
+    all_placed,
     function_of,
+    head_of,
     names_of,
     placed,
     target_shape,
@@ -185,10 +187,10 @@ def looped(
         once, again = _evaluated(found)
     except NoPipeline as error:
         if str(error):
-            refuse(_head(node), str(error))
+            refuse(head_of(node), str(error))
         return None
     parts, turn = found.parts, found.turn
-    site = parts.site(node, found.number, f"{text.segment(_head(node))}: ...")
+    site = parts.site(node, found.number, f"{text.segment(head_of(node))}: ...")
     roots = parts.read(parts.operands[0])
     asked = tuple(n for n, (kind, each) in enumerate(once) if kind == OPERANDS and each in parts.sources)
     after = dict if turn.collected and turn.kind == "dict" else None
@@ -228,7 +230,7 @@ def _statement(
     if found.functions:  # one statement stands for the other
         over = ast.Delete([ast.Name(each.name, ast.Del()) for each in found.functions])
         made = ast.If(ast.Constant(True), [*found.functions, made, over], [])
-    return _all_placed(made, node)
+    return all_placed(made, node)
 
 
 def _call(name: str, *arguments: ast.expr) -> ast.Call:
@@ -280,23 +282,6 @@ def _handed(node: ast.For, turn: Turn) -> ast.expr:
     if turn.last:
         targets.append(copied(node.target))
     return targets[0] if len(targets) == 1 else ast.Tuple(targets, ast.Store())
-
-
-def _all_placed(made: ast.stmt, place: ast.stmt) -> ast.stmt:
-    """Code with places where it has none: those of the head of what it stands for."""
-    first = ast.copy_location(ast.Pass(), place)
-    first.end_lineno, first.end_col_offset = place.lineno, place.col_offset
-    for each in ast.walk(made):
-        if isinstance(each, (ast.expr, ast.stmt, ast.arg)) and getattr(each, "lineno", None) is None:
-            ast.copy_location(each, first)
-    return made
-
-
-def _head(node: ast.For) -> ast.expr:
-    """The head of the statement, as a place."""
-    made = copy.copy(node.iter)
-    made.lineno, made.col_offset = node.lineno, node.col_offset
-    return made
 
 
 def _read_later(pieces: Sequence[Part]) -> list[ast.AST]:

@@ -148,6 +148,7 @@ class Ordinary:
     windows    its elements are neighbours, two at a time
     few_places of several clauses, or where its value is cut, over fewer places than this Python is faster
     hands_on   what a statement gives its variables; None of an expression
+    seeks      it is a statement that goes through its elements until a turn ends it
     """
 
     site: Site
@@ -171,6 +172,7 @@ class Ordinary:
     few_places: int = FEW_PLACES
     windows: bool = False
     hands_on: HandsOn | None = None
+    seeks: bool = False
 
     @property
     def few(self) -> int:
@@ -322,12 +324,13 @@ class Parts:
         after: Callable[[Any], Any] | None,
         keys: Callable[[Any], Collection[object]] | None = None,
         hands_on: HandsOn | None = None,
+        seeks: bool = False,
     ) -> Ordinary:
         """All that is known of the code."""
         return Ordinary(
             site, tuple(self.expected), tuple(self.steps), self.made, after, tuple(self.sources),
             frozenset(self.backwards), self.start, self.nest, keys, tuple(self.later), roots, asked, self.picks,
-            self.strict, self.depth, self.apart, self.cut, self.few_places, self.windows, hands_on,
+            self.strict, self.depth, self.apart, self.cut, self.few_places, self.windows, hands_on, seeks,
         )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
@@ -112,12 +113,31 @@ def placed(node: ast.expr, place: ast.expr) -> ast.expr:
     return node
 
 
+def all_placed(made: ast.stmt, place: ast.stmt) -> ast.stmt:
+    """Code with places where it has none: those of the head of what it stands for."""
+    first = ast.copy_location(ast.Pass(), place)
+    first.end_lineno, first.end_col_offset = place.lineno, place.col_offset
+    for each in ast.walk(made):
+        if isinstance(each, (ast.expr, ast.stmt, ast.arg)) and getattr(each, "lineno", None) is None:
+            ast.copy_location(each, first)
+    return made
+
+
+def head_of(node: ast.For) -> ast.expr:
+    """The head of the statement, as a place."""
+    made = copy.copy(node.iter)
+    made.lineno, made.col_offset = node.lineno, node.col_offset
+    return made
+
+
 __all__ = [
     "NoPipeline",
     "Shape",
+    "all_placed",
     "call",
     "function",
     "function_of",
+    "head_of",
     "item",
     "names_of",
     "placed",

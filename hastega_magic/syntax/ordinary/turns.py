@@ -66,8 +66,8 @@ def turn_of(node: ast.For, around: Around) -> Turn:
     A reason is told only where numbers or elements are all that comes of it.
     """
     _check(node.body)
-    body = [*_statements(node.body)]
-    assigned = tuple(dict.fromkeys(name for each in body for name in _given(each)))
+    body = [*in_statements(node.body)]
+    assigned = tuple(dict.fromkeys(name for each in body for name in given_names(each)))
     targets = stored([node.target])
     if not {*assigned, *targets} <= around.own or targets & {*assigned} & around.behind:
         raise NoPipeline
@@ -76,7 +76,7 @@ def turn_of(node: ast.For, around: Around) -> Turn:
     collected, kind = _what_collects(node, body, around)
     if not states and not collected:
         raise NoPipeline
-    for each in _expressions(node.body):
+    for each in evaluated(node.body):
         check(each, targets)
     if states and collected:
         raise NoPipeline(f"it collects elements, and hands `{states[0]}` on as well")
@@ -120,7 +120,9 @@ def parts_of(body: Sequence[ast.stmt], turn: Turn) -> tuple[list[Part], list[ast
                 found.append(Condition(test))
                 others = [each for each in inner if not isinstance(each, ast.Pass)]
             case _ if others and not turn.concerns(first) and not _goes_on(first):
-                names = tuple(dict.fromkeys(name for each in _statements([first]) for name in _given(each)))
+                names = tuple(
+                    dict.fromkeys(name for each in in_statements([first]) for name in given_names(each))
+                )
                 before = found.pop() if found and isinstance(found[-1], Computed) else Computed((), ())
                 assert isinstance(before, Computed)
                 found.append(Computed((*before.statements, first), (*before.names, *names)))
@@ -149,15 +151,15 @@ def element_of(rest: Sequence[ast.stmt]) -> tuple[ast.expr, ast.expr | None]:
             return _constant(True, value), ast.copy_location(ast.Tuple([key, value], ast.Load()), value)
         case [ast.If(test=test, body=body, orelse=other)]:
             (first, one), (second, two) = element_of(body), element_of(other or [ast.Pass()])
-            either = _made(ast.IfExp(test, one, two), test) if one and two else one or two
-            return _either(test, first, second), either
+            chosen = _made(ast.IfExp(test, one, two), test) if one and two else one or two
+            return either(test, first, second), chosen
         case [ast.Pass()]:
             return ast.Constant(False), None
         case _:
             raise NoPipeline("an element is collected in the midst of a turn, or several are")
 
 
-def _either(test: ast.expr, first: ast.expr, second: ast.expr) -> ast.expr:
+def either(test: ast.expr, first: ast.expr, second: ast.expr) -> ast.expr:
     """`first if test else second`, shorter where these are constants."""
     made: ast.expr
     match first, second:
@@ -197,13 +199,13 @@ def _check(body: Sequence[ast.stmt], inner: bool = False) -> None:
     """NoPipeline for statements that no loop computes."""
     for each in body:
         match each:
-            case ast.Assign(targets=[target]) if _names_alone(target) or _collected(each):
+            case ast.Assign(targets=[target]) if names_alone(target) or _collected(each):
                 pass
             case ast.AugAssign(target=ast.Name()) | ast.AnnAssign(target=ast.Name(), value=ast.expr()):
                 pass
             case ast.If(body=first, orelse=second):
                 _check([*first, *second], inner)
-            case ast.For(target=target, body=turn, orelse=[]) if _names_alone(target):
+            case ast.For(target=target, body=turn, orelse=[]) if names_alone(target):
                 _check(turn, inner=True)
             case ast.While(body=turn, orelse=[]):
                 _check(turn, inner=True)
@@ -217,9 +219,10 @@ def _check(body: Sequence[ast.stmt], inner: bool = False) -> None:
                 raise NoPipeline
 
 
-def _names_alone(target: ast.expr) -> bool:
+def names_alone(target: ast.expr) -> bool:
+    """Whether a target is names, or tuples of such."""
     if isinstance(target, ast.Tuple):
-        return all(map(_names_alone, target.elts))
+        return all(map(names_alone, target.elts))
     return isinstance(target, ast.Name)
 
 
@@ -244,15 +247,15 @@ def _kind(node: ast.stmt) -> New:
     return "list" if isinstance(node, ast.Expr) else "dict"
 
 
-def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+def in_statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
     """All statements, those inside others behind them."""
     for each in body:
         yield each
         if isinstance(each, (ast.If, ast.For, ast.While)):
-            yield from _statements((*each.body, *each.orelse))
+            yield from in_statements((*each.body, *each.orelse))
 
 
-def _given(node: ast.stmt) -> list[str]:
+def given_names(node: ast.stmt) -> list[str]:
     """The names that the statement itself gives a value, from left to right."""
     match node:
         case ast.Assign(targets=targets):
@@ -265,9 +268,9 @@ def _given(node: ast.stmt) -> list[str]:
     return [each.id for each in walked if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)]
 
 
-def _expressions(body: Sequence[ast.stmt]) -> Iterator[ast.expr]:
+def evaluated(body: Sequence[ast.stmt]) -> Iterator[ast.expr]:
     """What the statements evaluate."""
-    for each in _statements(body):
+    for each in in_statements(body):
         match each:
             case ast.Expr(value=ast.Call(args=args)):
                 yield from args
@@ -285,4 +288,18 @@ def _expressions(body: Sequence[ast.stmt]) -> Iterator[ast.expr]:
                 pass
 
 
-__all__ = ["Computed", "Condition", "Part", "Turn", "added", "element_of", "parts_of", "turn_of"]
+__all__ = [
+    "Computed",
+    "Condition",
+    "Part",
+    "Turn",
+    "added",
+    "either",
+    "element_of",
+    "evaluated",
+    "given_names",
+    "in_statements",
+    "names_alone",
+    "parts_of",
+    "turn_of",
+]
