@@ -10,27 +10,19 @@ import ast
 import functools
 import inspect
 import warnings
-from collections.abc import Callable, Iterable, Sequence
-from copy import copy
+from collections.abc import Callable, Sequence
 from types import CellType, CodeType, FunctionType
 from typing import Any, TypeVar, cast, overload
-from weakref import ref
 
 from hastega_magic.compiler.backends import require
-from hastega_magic.compiler.fastpath.boxed import boxed
-from hastega_magic.compiler.fastpath.for_statements import ForStatement, ordinary_code
-from hastega_magic.compiler.fastpath.guards import Display
-from hastega_magic.compiler.fastpath.handoff import Taking
-from hastega_magic.compiler.fastpath.looks import Known, Looks
+from hastega_magic.compiler.fastpath.calls import BEGIN, HOOKS, ORDINARY, Calls, Hooks
+from hastega_magic.compiler.fastpath.for_statements import ordinary_code
 from hastega_magic.compiler.fastpath.ordinary import OrdinaryCode, options_for
 from hastega_magic.compiler.fastpath.repeated import Repeated
 from hastega_magic.compiler.options import Options, options_of
-from hastega_magic.compiler.reporting import describe
-from hastega_magic.compiler.statement import Bound
-from hastega_magic.errors import CellSyntaxError, NotCompilable, Reason, UsageError
-from hastega_magic.frames import leaves, leaving
-from hastega_magic.report import Report, build_report
-from hastega_magic.runtime.objects.look_words import RUNS
+from hastega_magic.errors import CellSyntaxError, NotCompilable, UsageError
+from hastega_magic.frames import leaving
+from hastega_magic.report import Report
 from hastega_magic.syntax.cell import FUTURES
 from hastega_magic.syntax.closures.bytecode import codes
 from hastega_magic.syntax.ordinary.naming import as_written
@@ -40,165 +32,12 @@ from hastega_magic.syntax.reading.names import shadowed
 from hastega_magic.syntax.reading.text import Text
 from hastega_magic.syntax.reading.trees import Function
 from hastega_magic.syntax.rewriter import Rewriter
-from hastega_magic.syntax.site import (
-    BEGAN,
-    BOXED,
-    ENDED,
-    LAID,
-    LOOPED,
-    RUN,
-    SOUGHT,
-    TAKEN,
-    TRY,
-    WORTH,
-    Site,
-    new_site_id,
-)
-from hastega_magic.trace import Trace
-
-_BEGIN = "__hastega_begin__"
-_HOOKS = {
-    RUN: "run", TRY: "attempt", BOXED: "boxed", WORTH: "worth", LAID: "laid", TAKEN: "taken", _BEGIN: "begin",
-    LOOPED: "looped", BEGAN: "began", ENDED: "ended", SOUGHT: "sought",
-}  # fmt: skip
-"""Names that are called in the changed text, and the methods of `Hooks` that they stand for."""
+from hastega_magic.syntax.site import Site, new_site_id
 
 _CALLS = "__hastega_calls__"
 """A constant of the changed text, for which its code has the `Hooks`: a name for them would stand in `locals()`."""
 
-_ORDINARY = "ordinary code keeps Python's integers, which have no limit"
-
 F = TypeVar("F", bound=Callable[..., Any])
-
-
-class Calls:
-    """What a decorated function's pipelines did in its last call."""
-
-    def __init__(self, source: str, options: Options, why: str = "") -> None:
-        """`source`: the text that the spans of its pipelines count in; `why`: why it has none, if it has none."""
-        self.source = source
-        self.options = options
-        self.why = why
-        self.pipelines: dict[int, Repeated] = {}
-        self.refused: tuple[tuple[Site, str], ...] = ()
-        """Ordinary code that is no pipeline, and why."""
-        self.called = False
-
-    def anew(self) -> Calls:
-        """Of the same text, before the first call."""
-        made = Calls(self.source, self.options, self.why)
-        made.refused = self.refused
-        made.pipelines = {number: copy(each) for number, each in self.pipelines.items()}
-        return made
-
-    def report(self) -> Report:
-        """The report of the last call."""
-        trace = Trace()
-        trace.add("cell", source=self.source, options=self.options.to_dict())
-        if self.why:
-            trace.add("warning", text=self.why)
-        elif not self.called and not any(
-            each.runs or each.few_runs[RUNS] for each in self.pipelines.values()
-        ):
-            trace.add("warning", text="The function has not been called yet.")
-        for each in self.pipelines.values():
-            each.counted()
-            if each.runs:
-                each.tell(self.source, trace)
-                if self.options.int_mode != "exact" and isinstance(each, OrdinaryCode):
-                    trace.add("why", text=f"int_mode is for `|>` alone: {_ORDINARY}.")
-        for site, reason in self.refused:
-            trace.next_group()
-            describe.describe_group([Bound(site, None, ())], trace)
-            describe.describe_barrier(site.text, Reason(reason, site.span), trace)
-            if self.called:
-                describe.describe_uncompiled("python", None, self.options, trace)
-        return build_report(trace)
-
-
-class Hooks(Taking):
-    """What a decorated function's code calls. The function holds its `Calls`, the code does not.
-
-    CPython looks for no garbage in code: what is kept of a call leads back to the function where this is a method of a
-    class that its objects lead to, or of a module, and neither would ever be let go of.
-    """
-
-    def __init__(self, calls: Calls) -> None:
-        self._calls = ref(calls)
-        self._next = calls.anew()
-        self.worth, self.laid = Looks(self._known), Looks(self._known, laying=True)
-        self.began = set[int]()
-        """`for` statements of which Python's time is taken."""
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return Hooks, (self._now(),)
-
-    def _now(self) -> Calls:
-        calls = self._calls()
-        if calls is None:  # the function is gone, and a generator of it, or a function inside, goes on
-            calls = self._next
-            self._calls = ref(calls)
-        return calls
-
-    def begin(self) -> None:
-        """The function is called."""
-        # Here alone, without further calls: a function of few elements takes no longer than these.
-        calls: Any = self._calls() or self._now()
-        calls.called = True
-        for each in calls.pipelines.values():
-            each.runs = each.few_runs[RUNS] = 0
-
-    def run(self, number: int, source: object, *displays: Display) -> object:
-        """A pipeline written with `|>`."""
-        try:
-            return self._now().pipelines[number].run(source, displays)
-        except BaseException as error:
-            leaves(error)
-            raise
-
-    def attempt(self, number: int, callees: Any, functions: Any, operands: Any, python: Any) -> object:
-        """A pipeline written as ordinary code."""
-        try:
-            return self._ordinary(number).attempt(callees, functions, operands, python)
-        except BaseException as error:
-            leaves(error)
-            raise
-
-    def _known(self, number: int) -> Known:
-        """What decides whether ordinary code is tried; if it is not, Python runs it where it stands."""
-        found = self._ordinary(number)
-        assert found.code is not None
-        return found.code, found.few_runs, lambda *given: self._ordinary(number).worth(given)
-
-    def looped(self, number: int, callees: Any, functions: Any, operands: Any, again: Any) -> bool:
-        """Whether a loop has done what a `for` statement does; what it hands on is laid down."""
-        try:
-            code = cast(ForStatement, self._ordinary(number))
-            return code.looped(callees, functions, operands, again, self.began)
-        except BaseException as error:
-            leaves(error)
-            raise
-
-    def sought(
-        self, number: int, callees: Any, functions: Any, operands: Any, python: Any
-    ) -> Iterable[object]:
-        """What a `for` statement that searches goes through."""
-        code: Any = self._ordinary(number)
-        try:
-            return code.sought(callees, functions, operands, python)
-        except BaseException as error:
-            leaves(error)
-            raise
-
-    def ended(self, number: int) -> None:
-        """Python has gone through the `for` statement."""
-        cast(ForStatement, self._ordinary(number)).ended(self.began)
-
-    def _ordinary(self, number: int) -> OrdinaryCode:
-        calls: Any = self._calls() or self._now()
-        return calls.pipelines[number]
-
-    boxed = staticmethod(boxed)
 
 
 @overload
@@ -237,7 +76,7 @@ def _decorated(function: Any, options: Options) -> Any:
         isinstance(each, OrdinaryCode) for each in calls.pipelines.values()
     ):
         raise UsageError(
-            f'hastega(int_mode="{options.int_mode}"): {_ORDINARY}, and the function has no pipeline written with `|>`; '
+            f'hastega(int_mode="{options.int_mode}"): {ORDINARY}, and the function has no pipeline written with `|>`; '
             f'the explicit form has the option: pipe(xs, int_mode="{options.int_mode}")'
         )
     cast(Any, made).explain = _explaining(calls, made.__qualname__)
@@ -306,7 +145,7 @@ class _Hooked(ast.NodeTransformer):
     """Methods of the constant that stands for the `Hooks`, in place of names."""
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        method = _HOOKS.get(node.id)
+        method = HOOKS.get(node.id)
         if method is None:
             return node
         made = ast.copy_location(ast.Attribute(ast.Constant(_CALLS), method, ast.Load()), node)
@@ -317,7 +156,7 @@ class _Hooked(ast.NodeTransformer):
 
 def _begin(node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
     """Let the function say that it is called."""
-    begin = ast.Expr(ast.Call(ast.Name(_BEGIN, ast.Load()), [], []))
+    begin = ast.Expr(ast.Call(ast.Name(BEGIN, ast.Load()), [], []))
     ast.fix_missing_locations(ast.copy_location(begin, node.body[0]))
     first = 1 if ast.get_docstring(node, clean=False) is not None else 0
     node.body = [*node.body[:first], begin, *node.body[first:]]

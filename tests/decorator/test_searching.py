@@ -266,7 +266,7 @@ def test_python_runs_only_a_few_turns_of_inner_ones(monkeypatch, native, skipped
     "for x in xs:\n  while x > m:\n    break\n  else:\n    n = x\n    break",
     "for x in xs:\n  try:\n    if x > m: break\n  finally:\n    n = x",
     "for x in xs:\n  if x > m:\n    xs = []\n    break",
-    "for x in xs:\n  if x > m:\n    def x(): pass\n    break",
+    "for x in xs:\n  if x > m:\n    def z(): pass\n    break",
     "for x in xs:\n  if x > m:\n    global q\n    q = x\n    break",
     "for x.real in xs:\n  break",
     "for out[:] in [xs]:\n  break",
