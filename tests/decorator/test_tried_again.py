@@ -175,3 +175,20 @@ def test_whether_texts_are_worth_it_is_not_asked(source, monkeypatch):
     session.run_cell(f"def f(xs): return [sum(len(d) for d in {source}) for x in xs]\nr = f(range(300))")
     assert session.namespace["r"] == eval(f"[sum(len(d) for d in {source}) for x in range(300)]")
     assert len(asked) <= 1  # not for each of the texts
+
+
+def test_what_finds_nothing_in_every_other_run_is_not_compiled_each_time(monkeypatch):
+    compiled: list[object] = []
+    compile_ = OrdinaryCode._compile
+    monkeypatch.setattr(
+        OrdinaryCode, "_compile", lambda self, *given: compiled.append(self) or compile_(self, *given)
+    )
+
+    def largest(xs, k):
+        return max((x for x in xs if x > k), default=None)
+
+    decorated, xs = hastega(largest), list(range(600))
+    for _ in range(60):
+        assert decorated(xs, 9) == 599
+        assert decorated(xs, 600) is None
+    assert len(compiled) < 15

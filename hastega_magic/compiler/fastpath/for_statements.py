@@ -5,6 +5,7 @@ from __future__ import annotations
 import array
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -100,6 +101,11 @@ def lay_again(callees: Sequence[object], operands: Sequence[object], again: tupl
         lay((*callees, *(operands[number] for number in again)))
 
 
+def options_for(options: Options) -> Options:
+    """The options with which ordinary code is tried: all or nothing, exactly, and once."""
+    return replace(options, strict=True, quiet=True, int_mode="exact", fast_math=False, repeat=1)
+
+
 def ordinary_code(
     code: Ordinary, options: Options, filename: str, places: Text, registry: dict[int, Repeated] | None = None
 ) -> OrdinaryCode:
@@ -108,4 +114,4 @@ def ordinary_code(
     return kind(code.site, options, filename, registry=registry, code=code, places=places)
 
 
-__all__ = ["ForStatement", "lay_again", "ordinary_code"]
+__all__ = ["ForStatement", "lay_again", "options_for", "ordinary_code"]

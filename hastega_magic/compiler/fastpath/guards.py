@@ -226,7 +226,10 @@ def renewed(pipeline: Pipeline, places: Mapping[tuple[str, int], Source]) -> Pip
         for stage in pipeline.stages
     )
     given = tuple((node, new(source)) for node, source in pipeline.parameters)
-    return changed(pipeline, source=new(pipeline.source), stages=stages, parameters=given)
+    # What a `reduce` begins with may be no source of the loop: then nobody reads it there.
+    init = tuple(places.get((each.kind, each.key), each) for each in pipeline.sink.init)
+    sink = changed(pipeline.sink, init=init) if init else pipeline.sink
+    return changed(pipeline, source=new(pipeline.source), stages=stages, parameters=given, sink=sink)
 
 
 def given(bound: Bound) -> list[object]:

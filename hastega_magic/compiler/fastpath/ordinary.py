@@ -41,7 +41,6 @@ from hastega_magic.compiler.fastpath.row_by_row import cut_evenly
 from hastega_magic.compiler.fastpath.row_wise import by_python_at_most
 from hastega_magic.compiler.fastpath.trailing import values_behind
 from hastega_magic.compiler.fastpath.unbound import run_by_python
-from hastega_magic.compiler.options import Options
 from hastega_magic.compiler.outcome import Outcome
 from hastega_magic.compiler.reporting import describe
 from hastega_magic.compiler.reporting.deferred import remember
@@ -325,7 +324,10 @@ class OrdinaryCode(Repeated):
         except Exception as error:
             reraise_signal(error)
             taken_back(error)
-            self._pauses.raised()
+            if self._forms:  # runs with those end the others' count, and compiling again is what costs
+                self._pauses.failed(RAISED)
+            else:
+                self._pauses.raised()
             return self._left(RAISED)
         assert outcome.execution is not None
         if self.code.picks and not are_same_bits(outcome):
@@ -392,9 +394,4 @@ class OrdinaryCode(Repeated):
         describe.describe_uncompiled("python", None, self.options, trace)
 
 
-def options_for(options: Options) -> Options:
-    """The options with which ordinary code is tried: all or nothing, exactly, and once."""
-    return replace(options, strict=True, quiet=True, int_mode="exact", fast_math=False, repeat=1)
-
-
-__all__ = ["NOTHING", "OrdinaryCode", "options_for"]
+__all__ = ["NOTHING", "OrdinaryCode"]

@@ -110,15 +110,16 @@ class Profitability:
     ) -> None:
         """What was predicted. Where a loop's last bits are others, Python is tried no more: results are to stay.
 
-        `most`: the seconds for an element that Python takes at most where nothing is predicted. `nested`: it is code of
-        several `for`, which Python runs without the stages that stand for them.
+        `most`: the seconds for an element that Python takes at most. `nested`: it is code of several `for`, which
+        Python runs without the stages that stand for them.
         """
         python = choice.costs.python if choice is not None else None
         self.predicted = most if self.alike and same_bits else math.inf
         self.alike = self.alike and same_bits
         self.unknown = self.alike and choice is not None and python is None
         if self.alike and choice is not None and python is not None and length:
-            self.predicted = python.seconds(choice.case) / length / (_NESTED if nested else 1.0)
+            predicted = python.seconds(choice.case) / length / (_NESTED if nested else 1.0)
+            self.predicted = min(predicted, most)
 
     def by_python(self, length: int) -> str:
         """Why Python is to compute so many elements; "" if it is not."""

@@ -183,12 +183,15 @@ def readings(
 def steady_numbers(
     numbers: Mapping[int, Number], workspace: Workspace, execution: Execution, loop: Loop
 ) -> dict[int, AnyArray]:
-    """By key of their sources the numbers that are the same in all runs, in memory, as what a `reduce` begins with."""
+    """By key of their sources the numbers that are the same in all runs, in memory, as what a `reduce` begins with.
+
+    Of a run without elements they are not known.
+    """
     others = {*map(id, workspace.parameters), *workspace.starts, *_centers(loop), *numbers}
     return {
         source.key: np.array(workspace.column(source).data[:1])
         for source in execution.fused.sources
-        if source.layout == "scalar" and source.key not in others
+        if source.layout == "scalar" and source.key not in others and source.length
     }
 
 

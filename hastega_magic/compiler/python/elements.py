@@ -116,9 +116,7 @@ class Elements:
                 break
             match stage.kind:
                 case "zip":
-                    others = [
-                        item(self.workspace.column(at(source, moved)), index) for source in stage.sources
-                    ]
+                    others = [self._item(at(source, moved), index) for source in stage.sources]
                     element = Element(True, (element.value, *others))
                     if number == 0 and self._by_field:
                         start = element.value
@@ -150,10 +148,14 @@ class Elements:
             parts.append(self._before(number, index, ahead + distance, further).value)
         return Element(True, tuple(parts))
 
+    def _item(self, source: Source, index: int) -> Any:
+        found = item(self.workspace.column(source), index)
+        return _around(found) if self.mode == "wrap" else found
+
     def _start(self, index: int, moved: Moved) -> tuple[Any, bool]:
         """The element as the first stage gets it, and whether there is one."""
         if self._producer is None:
-            return item(self.workspace.column(at(self.loop.pipeline.source, moved)), index), True
+            return self._item(at(self.loop.pipeline.source, moved), index), True
         found = self._producer.at(index)
         return found.value, found.kept
 
@@ -328,6 +330,13 @@ def _beyond(values: dict[Expr, Any], wide: Sequence[Expr]) -> int | None:
 def of_check(error: Exception) -> bool:
     """Whether it is what `--int checked` raises, and no function of the user's."""
     return type(error) is OverflowError and str(error).startswith(BEYOND)
+
+
+def _around(value: Any) -> Any:
+    """An element's integers in two's complement, as 64 bits hold them."""
+    if isinstance(value, tuple):
+        return tuple(map(_around, cast("tuple[Any, ...]", value)))
+    return wrap64(value) if type(value) is int else value
 
 
 __all__ = ["Element", "Elements", "Kept", "of_check"]
