@@ -72,6 +72,14 @@ def running(xs: Sequence[int]) -> int:
     return state
 
 
+def sought(xs: Sequence[int]) -> int:
+    """The place of a number that is not there, by a `for` statement that would end at it."""
+    for i, x in enumerate(xs):
+        if (x * 7 + 3) % 1_000_003 == 1_000_004:
+            return i
+    return -1
+
+
 def numbers_of_rows(rows: Sequence[Sequence[int]]) -> int:
     """One number of all numbers in rows."""
     return sum(x * x for row in rows for x in row if x % 3)
@@ -183,6 +191,7 @@ ORDINARY = (
     _workload("collected", "a `for` statement that appends what the filter gives, over a list", collected),
     _workload("added", "a `for` statement that hands three numbers on, over a list", added),
     _workload("running", "a `for` statement whose turns depend on each other, over a list", running),
+    _workload("sought", "a `for` statement that ends at what it finds, which is nothing, over a list", sought),
     _workload(
         "array", "[f(x) for x in xs] over an int64 array, a list of np.int64 out", mapped, array=True,
     ),

@@ -162,7 +162,7 @@ class Search(OrdinaryCode):
             took, size = time.perf_counter() - began, min(size * _FURTHER, longest)
             compiled = self.form is not None and not self.form.again
             if took > _CLEAR * pace * (stop - done) and stop - done >= _STRETCH and not compiled:
-                self.reason = "Python was measured to be faster"
+                self.reason = self._pauses.failed("Python was measured to be faster")
                 return min(stop, count - 1)
             done = stop
         return count - 1
@@ -180,7 +180,7 @@ class Search(OrdinaryCode):
             return error.reason.text
         except Exception as error:
             return str(error)
-        return "" if self._forms else self._pauses.for_failures()
+        return self._pauses.for_failures()
 
     def _narrowed(
         self, functions: tuple[object, ...], operands: tuple[Any, ...], start: int, stop: int
