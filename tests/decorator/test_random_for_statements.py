@@ -108,6 +108,12 @@ class Program:
             elif chance < 0.57 and not depth and states:
                 head = f"for j in range({self.any('3', 'k', 'x % 4')}):"
                 self.block(head, lambda: self.turn([*names, "j"], states, out, 1, outermost=False))
+            elif chance < 0.64 and not depth:
+                self.block(
+                    self.any("for j in range(3):", "for j in range(x % 4):"),
+                    lambda: self.block(f"if {self.condition([*names, 'j'])}:", lambda: self.add("break")),
+                )
+                self.block("else:", lambda: self.turn(names, states, out, 1, outermost))
             elif out and self.maybe(0.9):
                 self.add(f"out.append({self.expression(names)})")
             elif states:

@@ -17,7 +17,7 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any, cast
 
 from hastega_magic.records import dataclass
@@ -38,6 +38,7 @@ from hastega_magic.syntax.ordinary.rewriting import (
 from hastega_magic.syntax.ordinary.trailing import is_constant
 from hastega_magic.syntax.ordinary.turns import Condition, Part, Turn, added, element_of, parts_of, turn_of
 from hastega_magic.syntax.ordinary.variables import AROUND
+from hastega_magic.syntax.ordinary.without_else import without_else
 from hastega_magic.syntax.reading.text import Text
 from hastega_magic.syntax.reading.trees import copied
 from hastega_magic.syntax.site import BEGAN, ENDED, LAID, LOOPED, TAKEN, WORTH, Site, new_site_id
@@ -182,8 +183,12 @@ def looped(
     around = getattr(node, AROUND, None)
     if around is None or node.orelse:
         return None
+    plain = copy.copy(node)
+    plain.body, names = without_else(node.body)
+    if names:
+        around = replace(around, own=around.own | names)
     try:
-        found = _found(node, turn_of(node, around), text)
+        found = _found(plain, turn_of(plain, around), text)
         once, again = _evaluated(found)
     except NoPipeline as error:
         if str(error):
@@ -196,10 +201,11 @@ def looped(
     after = dict if turn.collected and turn.kind == "dict" else None
     handed = HandsOn(found.initial, turn.states or (turn.collected,), turn.last)
     ordinary = parts.ordinary(site, roots, asked, after, hands_on=handed)
-    return ordinary, _statement(found, site, once, again, visit, inside)
+    return ordinary, _statement(node, found, site, once, again, visit, inside)
 
 
 def _statement(
+    node: ast.For,
     found: _Loop,
     site: Site,
     once: Mapping[tuple[str, int], ast.expr],
@@ -207,8 +213,8 @@ def _statement(
     visit: Callable[[ast.expr], Any],
     inside: Callable[[ast.For], Any],
 ) -> ast.stmt:
-    """The statement that stands for it. `once`: what is evaluated once; `again`: or again, where it stands."""
-    parts, node = found.parts, found.node
+    """The statement that stands for `node`. `once`: what is evaluated once; `again`: or again, where it stands."""
+    parts = found.parts
     asked = [visit(copied(each)) for each in once.values()]
     standing = {place: each if again else taken(each) for place, each in once.items()}
     if not again:
@@ -299,7 +305,7 @@ def _place(body: Sequence[ast.stmt]) -> ast.expr:
 
 def _text(text: Text, body: Sequence[ast.stmt]) -> str:
     """The statements as they are written, in one line."""
-    return "; ".join(" ".join(text.segment(each).split()) for each in body)
+    return "; ".join(filter(None, (" ".join(text.segment(each).split()) for each in body)))
 
 
 __all__ = ["looped"]

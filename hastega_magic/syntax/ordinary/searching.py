@@ -15,6 +15,7 @@ import ast
 import copy
 import itertools
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 from hastega_magic.syntax.ordinary.beside import beside
@@ -32,6 +33,7 @@ from hastega_magic.syntax.ordinary.rewriting import (
 )
 from hastega_magic.syntax.ordinary.turns import either, evaluated, given_names, in_statements, names_alone
 from hastega_magic.syntax.ordinary.variables import AROUND, Around, read_first, stored
+from hastega_magic.syntax.ordinary.without_else import without_else
 from hastega_magic.syntax.reading.names import reads
 from hastega_magic.syntax.reading.text import Text
 from hastega_magic.syntax.site import SOUGHT, new_site_id
@@ -48,8 +50,9 @@ def sought(
     if around is None:
         return None
     try:
-        turn = _turn(node.body)
-        _check(node, turn, around)
+        body, names = without_else(node.body)
+        turn = _turn(body)
+        _check(node, turn, replace(around, own=around.own | names))
         return _made(node, turn, text, visit, inside)
     except NoPipeline:
         return None
