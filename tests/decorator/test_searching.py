@@ -214,12 +214,29 @@ def test_elements_of_any_type(function, xs):
         assert outcome(decorated, mine, 1000) == outcome(function, theirs, 1000)
 
 
+def first_factor(n, m):
+    for d in range(2, m):
+        if n % d == 0:
+            return d
+    return None
+
+
+@pytest.mark.parametrize("m", [10**9, 10**30, 2**64, -(10**30)])
+def test_ranges_without_end(m, skipped):
+    decorated = hastega(first_factor)
+    for n in (7919 * 7927, 2, 1_000_003, 7919 * 7927):
+        assert decorated(n, m) == first_factor(n, m)
+    assert bool(skipped) is (m > 0)
+
+
 def test_the_report_tells_of_it():
     decorated = hastega(index_of)
     for _ in range(3):
         decorated(LONG, -1)
     text = str(decorated.explain())
     assert "1 fused loop" in text
+    decorated([-1] * 300, 1)
+    assert "it ended after few turns" in str(decorated.explain())
     decorated([5], -1)
     assert "there are fewer than 256 elements" in str(decorated.explain())
 
@@ -228,13 +245,20 @@ def test_runs_that_end_early_are_soon_python_s_alone(skipped):
     decorated, xs = hastega(with_else), [7, *range(5000)]
     for _ in range(200):
         assert decorated(xs, 7) == ("found", 7)
-    assert "it ended after few turns in the runs before" in str(decorated.explain())
+    assert "it ended after few turns" in str(decorated.explain())
     (code,) = decorated.explain.__closure__[0].cell_contents.pipelines.values()
     assert code._early < 20
     assert not skipped
     for _ in range(2000):
         assert decorated(xs, -1) == ("none", 4999)
     assert skipped
+
+
+def test_what_python_takes_no_time_for_is_not_compiled(monkeypatch):
+    monkeypatch.setattr(searching, "COMPILED_AFTER", 1e9)
+    decorated = hastega(index_of)
+    assert decorated(LONG, -1) == -1
+    assert "Python has not taken long for it so far" in str(decorated.explain())
 
 
 @pytest.mark.parametrize("native", [False, True])

@@ -17,6 +17,7 @@ from hastega_magic.compiler.fastpath.operands import Iterated, look_at
 from hastega_magic.compiler.fastpath.ordinary import NOTHING, OrdinaryCode
 from hastega_magic.compiler.fastpath.refusals import refused
 from hastega_magic.compiler.fastpath.unbound import run_by_python
+from hastega_magic.compiler.sources.long_ranges import count_of
 from hastega_magic.errors import NotCompilable
 from hastega_magic.frames import leaves
 from hastega_magic.records import dataclass
@@ -48,7 +49,8 @@ two to this power."""
 _BY_PLACE = frozenset({list, range, bytes, bytearray, array.array})
 """What has iterators that can be told to go on from a place."""
 
-_EARLY_WHY = "it ended after few turns in the runs before: Python is faster"
+_EARLY_WHY = "it ended after few turns, or did in the runs before: Python is faster"
+_SHORT_WHY = "Python has not taken long for it so far"
 
 
 @dataclass
@@ -102,10 +104,10 @@ class Search(OrdinaryCode):
         """What Python goes through, one after the other; each is asked for when it has gone through the one before."""
         assert self.code is not None
         elements, size, done = iter(whole), FIRST, 0
-        count = min(len(operands[each]) for each in self.code.sources)
+        count = min(count_of(operands[each]) for each in self.code.sources)
         began = time.perf_counter()
         yield itertools.islice(elements, size)
-        self._early = 0
+        self._early, self.reason = 0, _SHORT_WHY
         while (done := done + size) < count:
             seconds = time.perf_counter() - began
             try:
