@@ -235,6 +235,9 @@ def test_the_report_tells_of_it():
         decorated(LONG, -1)
     text = str(decorated.explain())
     assert "1 fused loop" in text
+    (pipeline,) = decorated.explain().pipelines
+    assert any("Python took the first 64 turns." in each for each in pipeline.why)
+    assert any("before element 4,999: Python went on from there" in each for each in pipeline.why)
     decorated([-1] * 300, 1)
     assert "it ended after few turns" in str(decorated.explain())
     decorated([5], -1)

@@ -23,6 +23,7 @@ from hastega_magic.frames import leaves
 from hastega_magic.records import dataclass
 from hastega_magic.runtime.objects.look_words import PAUSE
 from hastega_magic.syntax.ordinary.parts import FEW
+from hastega_magic.trace import Trace
 
 FIRST = 64
 """Turns that Python takes first; then it takes twice as many as before each time, while there is no loop."""
@@ -50,6 +51,10 @@ _BY_PLACE = frozenset({list, range, bytes, bytearray, array.array})
 """What has iterators that can be told to go on from a place."""
 
 _EARLY_WHY = "it ended after few turns, or did in the runs before: Python is faster"
+_PARTS = (
+    "Python took the first {began:,} turns. Loops over stretches of the rest, of which this is the last, found none "
+    "that ends it before element {ended:,}: Python went on from there."
+)
 _SHORT_WHY = "Python has not taken long for it so far"
 
 
@@ -61,6 +66,8 @@ class Search(OrdinaryCode):
     """Runs, one after the other, that ended among the first turns."""
     _waited: float = 0.0
     """Seconds that Python has taken behind these."""
+    _places: tuple[int, int] = 0, 0
+    """Of the last run that loops took part in: the elements that they began and ended with."""
 
     def worth(self, given: tuple[object, ...]) -> bool:
         """The same, and whether the last runs took more than a few turns."""
@@ -71,6 +78,13 @@ class Search(OrdinaryCode):
 
     def _few_why(self) -> str:
         return _EARLY_WHY if self._early >= _EARLY else super()._few_why()
+
+    def tell(self, source: str, trace: Trace, quiet: bool = False) -> None:
+        """The same, and which part of the elements loops have gone through."""
+        super().tell(source, trace, quiet)
+        if not self.reason:
+            began, ended = self._places
+            trace.add("why", text=_PARTS.format(began=began, ended=ended))
 
     def sought(
         self,
@@ -116,6 +130,7 @@ class Search(OrdinaryCode):
                 leaves(error)
                 raise
             if found is not None:
+                self._places = done, found
                 yield self._positioned(operands, found)
                 return
             self._waited += seconds if done > size else 0.0
