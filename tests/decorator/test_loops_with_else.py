@@ -59,3 +59,22 @@ def test_loops_inside_have_an_else(function: Any, loops: list[str]) -> None:
     for n in (3, 1000, 1001):
         assert outcome(decorated, n) == outcome(function, n)
     assert len(loops) == 2
+
+
+def without(rows: list[list[int]], m: int) -> int:
+    many = 0
+    for row in rows:
+        for x in row:
+            if x == m:
+                break
+        else:
+            many += 1
+    return many
+
+
+def test_python_is_tried_where_it_may_not_come_to_all_elements() -> None:
+    decorated, rows = hastega(without), [[1, 7, *([1] * 300)]] * 600
+    for _ in range(30):
+        assert decorated(rows, 7) == 0
+    codes = decorated.explain.__closure__[0].cell_contents.pipelines.values()
+    assert any(size.tried for each in codes for size in each._profitability._sizes.values())

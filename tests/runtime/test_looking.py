@@ -6,6 +6,7 @@ import array
 import sys
 import threading
 
+import numpy as np
 import pytest
 
 from hastega_magic.runtime.objects.look_words import MOST_PLACES, RUNS, counter
@@ -51,10 +52,28 @@ FEW = [
     range(255),
     range(9, 0, -1),
     range(10**30, 10**30 + 9),
+    [[1]],
+    [(1,), 2, [3] * 200],
+    [()] * 255,
+    [1, (2,) * 300],
+    (),
+    (1, 2),
+    "ab",
+    b"ab",
+    bytearray(3),
+    {},
+    {1: 2},
+    {1},
+    frozenset({2}),
+    array.array("q", [1]),
+    {1: 2}.keys(),
+    {1: 2}.values(),
+    {1: 2}.items(),
 ]
 MANY = [
-    list(range(256)), [[1]], [(1,), 2], range(256), range(10**30), range(-(10**30), 10**30), (), (1, 2), "ab", b"ab",
-    {}, {1: 2}, {1}, None, 3, array.array("q", [1]), iter([1]), {1: 2}.keys(), OfLists([1]),
+    list(range(256)), [[1] * 256], [(1,), 2, [3] * 254], [(1, 2)] * 128, range(256), range(10**30),
+    range(-(10**30), 10**30), (1, 2) * 128, "a" * 256, b"ab" * 128, dict.fromkeys(range(256)), None, 3, iter([1]),
+    array.array("q", [1] * 256), {*range(300)}, dict.fromkeys(range(256)).keys(), OfLists([1]), np.arange(2),
 ]  # fmt: skip
 
 
@@ -85,7 +104,7 @@ def test_one_of_several_is_enough(native):
     long = [1] * 4
     assert look(long, long, long, [1]) is False
     assert look(long, range(3), long, long) is False
-    assert look(long, long, (1,), long) is True
+    assert look(long, long, (1,) * 4, long) is True
     assert len(asked.given) == 1
 
 
@@ -95,7 +114,7 @@ def test_what_the_other_look_raises_is_raised_and_nothing_is_laid_down(native):
 
     look = native.look(counter(), 4, (0,), worth, laying=True)
     with pytest.raises(KeyboardInterrupt):
-        look((1,))
+        look((1,) * 4)
     with pytest.raises(IndexError, match="nothing lies there"):
         native.taken()
 
@@ -104,7 +123,7 @@ def test_values_are_taken_from_the_first_on_and_let_go_of(native):
     asked, few, one, two = Asked(False), [1], object(), object()
     laid = native.look(counter(), 4, (0,), asked, laying=True)
     counts = [sys.getrefcount(each) for each in (few, one, two)]
-    for first in (few, (1,)):
+    for first in (few, (1,) * 4):
         assert laid(first, one, two) is False
         assert native.taken() is first
         native.lay(two, one)  # of what interrupts it

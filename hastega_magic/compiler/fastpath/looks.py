@@ -48,7 +48,6 @@ class Looks(dict[int, Look]):
         def look(*given: object) -> bool:
             nonlocal vainly
             if worth(*given):
-                vainly = 0
                 return True
             vainly += 1
             if vainly in (LATER, FIRST):

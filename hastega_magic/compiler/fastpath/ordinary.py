@@ -115,11 +115,8 @@ class OrdinaryCode(Repeated):
         """Count the runs that looks have found to be over few elements."""
         if runs := self.few_runs[RUNS]:
             self.few_runs[RUNS] = 0
-            self._not_worth(self._few_why())
+            self._not_worth(IS_FEW)
             self.runs += runs - 1
-
-    def _few_why(self) -> str:
-        return IS_FEW
 
     def _not_worth(self, why: str) -> bool:
         self.runs += 1
@@ -166,7 +163,8 @@ class OrdinaryCode(Repeated):
         if odd:
             self.reason = NAN
             return NOTHING, length, False
-        early = found is short_circuit.DECIDED.get(self.site.stages[-1].name, NOTHING)
+        breaks = self.code.hands_on is not None and self.code.hands_on.breaks
+        early = breaks or found is short_circuit.DECIDED.get(self.site.stages[-1].name, NOTHING)
         self._profitability.took(time.perf_counter() - began, length, False, early=early)
         return made, length, False
 
@@ -330,10 +328,8 @@ class OrdinaryCode(Repeated):
                 self._pauses.raised()
             return self._left(RAISED)
         assert outcome.execution is not None
-        if self.code.picks and not are_same_bits(outcome):
-            return self._left(self._pauses.failed(_BY_LAST_BITS))
-        if drifts(outcome):
-            return self._left(self._pauses.failed(DRIFTS))
+        if why := self._unfit(outcome):
+            return self._left(self._pauses.failed(why))
         self._pauses.compiled()
         self.taken(outcome)
         self._compiled += not (outcome.execution.cached and given.length >= _MANY)
@@ -352,6 +348,13 @@ class OrdinaryCode(Repeated):
         if self._profitability.stays(given.length):
             return self._left(STAYS)
         return exact(value) if gives else value
+
+    def _unfit(self, outcome: Outcome) -> str:
+        """Why loops are not to do it, though they have; "" where they are."""
+        assert self.code is not None
+        if self.code.picks and not are_same_bits(outcome):
+            return _BY_LAST_BITS
+        return DRIFTS if drifts(outcome) else ""
 
     def _by_loops(
         self, source: object, displays: Sequence[Display], given: Iterated, trace: Trace

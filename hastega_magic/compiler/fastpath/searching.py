@@ -13,16 +13,19 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from hastega_magic.compiler.fastpath.drifting import loops_of
+from hastega_magic.compiler.fastpath.objects import NotExact
 from hastega_magic.compiler.fastpath.operands import Iterated, look_at
 from hastega_magic.compiler.fastpath.ordinary import NOTHING, OrdinaryCode
 from hastega_magic.compiler.fastpath.refusals import refused
 from hastega_magic.compiler.fastpath.unbound import run_by_python
+from hastega_magic.compiler.outcome import Outcome
+from hastega_magic.compiler.python.by_python import computed_by
 from hastega_magic.compiler.sources.long_ranges import count_of
-from hastega_magic.errors import NotCompilable
 from hastega_magic.frames import leaves
 from hastega_magic.records import dataclass
-from hastega_magic.runtime.objects.look_words import PAUSE
-from hastega_magic.syntax.ordinary.parts import FEW
+from hastega_magic.runtime.objects.look_words import PAUSE, RUNS
+from hastega_magic.syntax.ordinary.parts import FEW, IS_FEW
 from hastega_magic.trace import Trace
 
 FIRST = 64
@@ -43,41 +46,64 @@ _LEAST = 10e-6
 _CLEAR = 0.8
 """A loop is left where it takes more than this part of Python's time."""
 
-_EARLY, _LONGEST_PAUSE = 4, 10
-"""After so many runs that end among the first turns there is a pause of twice as many, four times, and so on, up to
-two to this power."""
+_VAIN, _LONGEST_PAUSE = 4, 7
+"""After so many runs in a row that were not worth the look there is a pause of twice as many, four times, and so on,
+up to two to this power."""
+
+_WORTH = 20e-6
+"""Seconds behind the first turns from which on a run was worth it."""
 
 _BY_PLACE = frozenset({list, range, bytes, bytearray, array.array})
 """What has iterators that can be told to go on from a place."""
 
 _EARLY_WHY = "it ended after few turns, or did in the runs before: Python is faster"
+_SHORT_WHY = "Python has not taken long for it so far"
+_SLOWER_WHY = "Python was measured to be faster"
+_TURNS_WHY = (
+    "elements behind the one that ends it, which Python does not come to, might make turns without end"
+)
 _PARTS = (
     "Python took the first {began:,} turns. Loops over stretches of the rest, of which this is the last, found none "
     "that ends it before element {ended:,}: Python went on from there."
 )
-_SHORT_WHY = "Python has not taken long for it so far"
 
 
 @dataclass
 class Search(OrdinaryCode):
     """The runs of one `for` statement that searches."""
 
-    _early: int = 0
-    """Runs, one after the other, that ended among the first turns."""
+    _vain: int = 0
+    """Runs, one after the other, that were not worth the look."""
     _waited: float = 0.0
-    """Seconds that Python has taken behind these."""
+    """Seconds that Python has taken behind the first turns."""
     _places: tuple[int, int] = 0, 0
     """Of the last run that loops took part in: the elements that they began and ended with."""
+    _straight: bool = False
+    """Whether a loop is known of which no element makes turns of its own."""
 
     def worth(self, given: tuple[object, ...]) -> bool:
-        """The same, and whether the last runs took more than a few turns."""
+        """The same, and whether one of the last runs was worth it."""
         if self.few_runs[PAUSE] > 0:
             self.few_runs[PAUSE] -= 1
             return self._not_worth(_EARLY_WHY)
-        return super().worth(given)
+        if super().worth(given):
+            return True
+        if self.reason != IS_FEW:
+            self._was_vain()
+        return False
 
-    def _few_why(self) -> str:
-        return _EARLY_WHY if self._early >= _EARLY else super()._few_why()
+    def counted(self) -> None:
+        """The same: some of them may have been left out for those before."""
+        paused = self.few_runs[RUNS] and self._vain >= _VAIN
+        super().counted()
+        if paused:
+            self.reason = _EARLY_WHY
+
+    def _unfit(self, outcome: Outcome) -> str:
+        nodes = (node for fused in loops_of(outcome) for node in computed_by(fused))
+        why = super()._unfit(outcome) or (_TURNS_WHY if any(node.op == "turns" for node in nodes) else "")
+        self._straight = not why
+        return why
 
     def tell(self, source: str, trace: Trace, quiet: bool = False) -> None:
         """The same, and which part of the elements loops have gone through."""
@@ -100,42 +126,64 @@ class Search(OrdinaryCode):
         whole: Any = run_by_python(python, callees, functions, operands)
         code = self.code
         assert code is not None
-        why = refused(code, self.options, self._pauses, callees, functions)
-        if not why and not all(type(operands[each]) in _BY_PLACE for each in code.sources):
-            why = "it goes through something else than lists and ranges of numbers"
-        if why:
-            self.reason = why
+        self._was_vain()
+        self.reason = refused(code, self.options, self._pauses, callees, functions) or self._cannot(operands)
+        if self.reason:
             return whole
-        self._early += 1
-        if self._early >= _EARLY:
-            self.few_runs[PAUSE] = 1 << min(self._early, _LONGEST_PAUSE)
         self.reason = _EARLY_WHY
         return itertools.chain.from_iterable(self._stretches(functions, operands, whole))
+
+    def _was_vain(self) -> None:
+        """A run that is not worth the look, if it does not turn out otherwise."""
+        self._vain += 1
+        if self._vain >= _VAIN:
+            self.few_runs[PAUSE] = 1 << min(self._vain, _LONGEST_PAUSE)
+
+    def _cannot(self, operands: tuple[Any, ...]) -> str:
+        """Why no loop goes through these; "" if one may."""
+        assert self.code is not None
+        if not all(type(operands[each]) in _BY_PLACE for each in self.code.sources):
+            return "it goes through something else than lists and ranges of numbers"
+        for step in self.code.steps:
+            if step.stage == "enumerate" and type(operands[step.arguments[0][1]]) is not int:
+                return "`enumerate` counts from something else than an int"
+        return ""
 
     def _stretches(
         self, functions: tuple[object, ...], operands: tuple[Any, ...], whole: Iterable[object]
     ) -> Iterator[Iterable[object]]:
         """What Python goes through, one after the other; each is asked for when it has gone through the one before."""
         assert self.code is not None
-        elements, size, done = iter(whole), FIRST, 0
-        count = min(count_of(operands[each]) for each in self.code.sources)
-        began = time.perf_counter()
+        elements, size, done, slow = iter(whole), FIRST, 0, 0.0
+        began, spent = time.perf_counter(), 0.0
         yield itertools.islice(elements, size)
-        self._early, self.reason = 0, _SHORT_WHY
-        while (done := done + size) < count:
+        self.reason = _SHORT_WHY
+        # A turn that ends nothing may still make what is gone through longer, as only Python's loop knows.
+        while (done := done + size) < (count := min(count_of(operands[each]) for each in self.code.sources)):
             seconds = time.perf_counter() - began
-            try:
-                found = self._from(functions, operands, done, count, seconds / size)
-            except BaseException as error:
-                leaves(error)
-                raise
-            if found is not None:
-                self._places = done, found
-                yield self._positioned(operands, found)
-                return
+            pace = seconds / size
+            if slow > _CLEAR * pace:
+                self.reason = self._pauses.failed(_SLOWER_WHY)
+                break
+            spent += seconds if done > size else 0.0
+            if spent >= _WORTH:
+                self._vain = 0
             self._waited += seconds if done > size else 0.0
-            size, began = 2 * size, time.perf_counter()
+            size *= 2
+            if self._is_worth(functions, operands, done, count, pace):
+                try:
+                    found, slow = self._from(functions, operands, done, count, pace)
+                except BaseException as error:
+                    leaves(error)
+                    raise
+                self._vain = 0 if found - done >= FEW else self._vain
+                self._places, elements = (done, found), self._positioned(operands, found)
+                if not slow:
+                    break
+                done, size = found, FEW  # elements may have become dearer, for Python as well
+            began = time.perf_counter()
             yield itertools.islice(elements, size)
+        yield elements
 
     def _positioned(self, operands: Sequence[Any], place: int) -> Iterator[object]:
         """The elements from a place on."""
@@ -152,20 +200,38 @@ class Search(OrdinaryCode):
                 found = enumerate(found, operands[start] + place)
         return found
 
+    def _is_worth(
+        self, functions: tuple[object, ...], operands: tuple[Any, ...], done: int, count: int, pace: float
+    ) -> bool:
+        """Whether loops may take part. `pace`: the seconds that Python takes for a turn.
+
+        The first loop is compiled over elements that Python has done with: others may make turns without end.
+        """
+        if count - done < FEW or (count - done) * pace < _LEAST:
+            return False
+        known = self._straight and bool(self._forms)
+        if not known and self._waited < COMPILED_AFTER:
+            return False
+        if why := self._unlike(operands) or self._pauses.for_failures():
+            self.reason = why
+            return False
+        return known or self._any(functions, operands, max(0, done - _STRETCH), done) is not None
+
+    def _unlike(self, operands: tuple[Any, ...]) -> str:
+        """Why no loop reads these; "" if one may."""
+        assert self.code is not None
+        try:
+            for number in self.code.sources:
+                look_at(operands[number])
+        except NotExact as error:
+            return str(error)
+        return ""
+
     def _from(
         self, functions: tuple[object, ...], operands: tuple[Any, ...], done: int, count: int, pace: float
-    ) -> int | None:
-        """From which element on Python goes through the rest; None where it is to go on for a while.
-
-        `pace`: the seconds that it takes for a turn.
-        """
+    ) -> tuple[int, float]:
+        """From which element on Python goes on; and the seconds that loops took for one if Python seemed faster."""
         assert self.code is not None
-        left = (count - done) * pace
-        if count - done < FEW or left < _LEAST or (not self._forms and self._waited < COMPILED_AFTER):
-            return None
-        if why := self._cannot(operands):
-            self.reason = why
-            return done
         copied = any(type(operands[each]) is not range for each in self.code.sources)
         size, longest = _STRETCH, _LONGEST_COPY if copied else _LONGEST
         while done < count - 1:
@@ -173,31 +239,15 @@ class Search(OrdinaryCode):
             began = time.perf_counter()
             ends = self._any(functions, operands, done, stop)
             if ends is None:
-                return done
+                break
             if ends:
-                return self._narrowed(functions, operands, done, stop)
-            took, size = time.perf_counter() - began, min(size * _FURTHER, longest)
+                return self._narrowed(functions, operands, done, stop), 0.0
+            took, size = (time.perf_counter() - began) / (stop - done), min(size * _FURTHER, longest)
             compiled = self.form is not None and not self.form.again
-            if took > _CLEAR * pace * (stop - done) and stop - done >= _STRETCH and not compiled:
-                self.reason = self._pauses.failed("Python was measured to be faster")
-                return min(stop, count - 1)
+            if took > _CLEAR * pace and stop - done >= _STRETCH and not compiled and stop < count:
+                return stop, took
             done = stop
-        return count - 1
-
-    def _cannot(self, operands: tuple[Any, ...]) -> str:
-        """Why no loop is tried; "" if one is."""
-        assert self.code is not None
-        for step in self.code.steps:
-            if step.stage == "enumerate" and type(operands[step.arguments[0][1]]) is not int:
-                return "`enumerate` counts from something else than an int"
-        try:
-            for number in self.code.sources:
-                look_at(operands[number])
-        except NotCompilable as error:
-            return error.reason.text
-        except Exception as error:
-            return str(error)
-        return self._pauses.for_failures()
+        return min(done, count - 1), 0.0
 
     def _narrowed(
         self, functions: tuple[object, ...], operands: tuple[Any, ...], start: int, stop: int

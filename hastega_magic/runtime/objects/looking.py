@@ -29,9 +29,17 @@ from hastega_magic.runtime.objects.look_words import (
 )
 from hastega_magic.runtime.objects.words import written_out
 
-_TOP, _LIST, _TUPLE, _RANGE, _FALSE, _SIZE, _CLEAR, _THREAD, _INCREF, _CALL, _TAKEN, _LAST = range(12)
-_FIRST, _ROOM = 12, 4096
-"""Of the state: where the values begin that are laid down, each behind its thread, and how many there may be."""
+_TOP, _LIST, _TUPLE, _FALSE, _SIZE, _CLEAR, _THREAD, _INCREF, _CALL, _TAKEN, _KINDS = range(11)
+_FIRST, _ROOM = 24, 4096
+"""Of the state: where the values begin that are laid down, each behind its thread, and how many there may be. Before
+them stand the types of `_SIZED`."""
+
+_NO: dict[None, None] = {}
+_SIZED = (
+    range, tuple, str, bytes, bytearray, array, dict, set, frozenset,
+    type(_NO.keys()), type(_NO.values()), type(_NO.items()),
+)  # fmt: skip
+"""Beside lists: what shows to nobody that it is asked for its length."""
 
 _TEXT = f"""
 define void @hastega(ptr %words, ptr %scratch) {{
@@ -60,7 +68,6 @@ entry:
   %count = word i64 of %own at {COUNT}
   %list = word ptr of %state at {_LIST}
   %tuple = word ptr of %state at {_TUPLE}
-  %range = word ptr of %state at {_RANGE}
   %pause = word i64 of %own at {PAUSE}
   %paused = icmp sgt i64 %pause, 0
   br i1 %paused, label %rest, label %head
@@ -86,20 +93,44 @@ listed:
   %is.short = icmp slt i64 %length, %few
   br i1 %is.short, label %short, label %more
 short:
-  %is.empty = icmp eq i64 %length, 0
-  br i1 %is.empty, label %so, label %item
-item:
   %items = word ptr of %object at 3
-  %first = load ptr, ptr %items
-  %kind = word ptr of %first at 1
+  br label %rows
+rows:
+  %row = phi i64 [ 0, %short ], [ %later, %added ]
+  %total = phi i64 [ 0, %short ], [ %sum, %added ]
+  %rows.over = icmp sge i64 %row, %length
+  br i1 %rows.over, label %so, label %row.is
+row.is:
+  %item.at = getelementptr ptr, ptr %items, i64 %row
+  %item = load ptr, ptr %item.at
+  %kind = word ptr of %item at 1
   %of.lists = icmp eq ptr %kind, %list
   %of.tuples = icmp eq ptr %kind, %tuple
   %of.rows = or i1 %of.lists, %of.tuples
-  br i1 %of.rows, label %more, label %so
+  br i1 %of.rows, label %counting, label %no.row
+counting:
+  %inside = word i64 of %item at 2
+  br label %added
+no.row:
+  %first.row = icmp eq i64 %row, 0
+  br i1 %first.row, label %so, label %added
+added:
+  %numbers.in = phi i64 [ %inside, %counting ], [ 1, %no.row ]
+  %sum = add i64 %total, %numbers.in
+  %later = add i64 %row, 1
+  %many = icmp sge i64 %sum, %few
+  br i1 %many, label %more, label %rows
 other:
-  %is.range = icmp eq ptr %type, %range
-  br i1 %is.range, label %ranged, label %more
-ranged:
+  %known = phi i64 [ {_KINDS}, %one ], [ %next.known, %another ]
+  %is.none = icmp eq i64 %known, {_KINDS + len(_SIZED)}
+  br i1 %is.none, label %more, label %another
+another:
+  %next.known = add i64 %known, 1
+  %known.at = getelementptr ptr, ptr %state, i64 %known
+  %kind.of = load ptr, ptr %known.at
+  %is.it = icmp eq ptr %type, %kind.of
+  br i1 %is.it, label %sized, label %other
+sized:
   %size = word ptr of %state at {_SIZE}
   %numbers = call i64 %size(ptr %object)
   %is.long = icmp slt i64 %numbers, 0
@@ -268,10 +299,11 @@ class Looking:
         self._program.function(ctypes.addressof(functions), None)
         self._state = array("q", bytes(8 * (_FIRST + 2 * _ROOM)))
         known = {
-            _LIST: id(list), _TUPLE: id(tuple), _RANGE: id(range), _FALSE: id(False), _SIZE: _api("PyObject_Size"),
+            _LIST: id(list), _TUPLE: id(tuple), _FALSE: id(False), _SIZE: _api("PyObject_Size"),
             _CLEAR: _api("PyErr_Clear"), _THREAD: _api("PyThreadState_Get"), _INCREF: _api("Py_IncRef"),
             _CALL: _api("PyObject_Vectorcall"), _TAKEN: id(before),
         }  # fmt: skip
+        known |= {_KINDS + number: id(each) for number, each in enumerate(_SIZED)}
         for place, word in known.items():
             self._state[place] = word
         self._before = before
@@ -285,9 +317,9 @@ class Looking:
     def look(
         self, known: array[int], few: int, places: Sequence[int], worth: Callable[..., bool], laying: bool
     ) -> Callable[..., bool]:
-        """False where an argument at one of the places, a list or range, has fewer elements than `few`, and count that.
+        """False where an argument at one of the places, a list or one of `_SIZED`, has fewer than `few`, and count it.
 
-        So it answers, too, while `PAUSE` counts down. A list of few rows may have many elements. Elsewhere `worth`,
+        So it answers, too, while `PAUSE` counts down. A list of rows has as many elements as these. Elsewhere `worth`,
         called with all arguments, decides. `known`: a `counter` of its own; `places`: `MOST_PLACES` at most; `laying`:
         the arguments are laid down, too.
         """
@@ -309,9 +341,12 @@ def _works(found: Looking) -> bool:
 
     known = counter()
     look = found.look(known, 4, (1,), worth, laying=False)
-    few: list[object] = [[], [1, 2, 3], range(3), range(0)]
+    few: list[object] = [
+        [], [1, 2, 3], [[1], (1,), 2], range(3), range(0), (), "abc", b"a", {1: 2}, {1}, {1: 2}.items()
+    ]  # fmt: skip
     many: list[object] = [
-        [1] * 4, [[1]], [(1,)], range(4), range(10**30), (1,), "a", None, {1}, array("q", [1])
+        [1] * 4, [[1] * 4], [(1, 2), 1, (1,)], range(4), range(10**30), (1,) * 4, "abcd", None, iter([1]),
+        array("q", [1] * 4),
     ]  # fmt: skip
     expected = [False] * len(few) + [True] * len(many)
     if [look(None, each) for each in (*few, *many)] != expected:

@@ -199,7 +199,8 @@ def looped(
     roots = parts.read(parts.operands[0])
     asked = tuple(n for n, (kind, each) in enumerate(once) if kind == OPERANDS and each in parts.sources)
     after = dict if turn.collected and turn.kind == "dict" else None
-    handed = HandsOn(found.initial, turn.states or (turn.collected,), turn.last)
+    breaks = any(isinstance(each, ast.Break) for each in ast.walk(node))
+    handed = HandsOn(found.initial, turn.states or (turn.collected,), turn.last, breaks)
     ordinary = parts.ordinary(site, roots, asked, after, hands_on=handed)
     return ordinary, _statement(node, found, site, once, again, visit, inside)
 

@@ -116,11 +116,13 @@ class HandsOn:
     initial   the operand that is what they were before; None where elements are collected
     names     which they are
     last      whether what it goes through gives its variables their last values, too
+    breaks    whether loops inside may end before they have gone through all they could
     """
 
     initial: int | None
     names: tuple[str, ...]
     last: bool
+    breaks: bool = False
 
 
 @dataclass(frozen=True)

@@ -82,9 +82,11 @@ def _made(
     site = parts.site(node, number, f"{text.segment(head)}: ...")
     arguments = [*parts.arguments(site, visit), function([CALLEES, FUNCTIONS, OPERANDS], code)]
     tried = ast.Call(ast.Name(SOUGHT, ast.Load()), arguments, [])
+    functions, tried.args[2] = tried.args[2], ast.Tuple([], ast.Load())  # which Python's loop has none of
     standing, asked = beside(tried, code, [], parts.sources)
     if standing is tried:
         raise NoPipeline
+    tried.args[2] = functions
     loop = copy.copy(node)
     loop.iter = ast.copy_location(ast.Constant(None), node.iter)  # what stands there is rewritten already
     loop = cast(ast.For, inside(loop))
