@@ -165,17 +165,19 @@ class Search(OrdinaryCode):
             if slow > _CLEAR * pace:
                 self.reason = self._pauses.failed(_SLOWER_WHY)
                 break
+            slow = 0.0
             spent += seconds if done > size else 0.0
             if spent >= _WORTH:
                 self._vain = 0
             self._waited += seconds if done > size else 0.0
             size *= 2
-            if self._is_worth(functions, operands, done, count, pace):
-                try:
-                    found, slow = self._from(functions, operands, done, count, pace)
-                except BaseException as error:
-                    leaves(error)
-                    raise
+            try:
+                worth = self._is_worth(functions, operands, done, count, pace)
+                found, slow = self._from(functions, operands, done, count, pace) if worth else (done, 0.0)
+            except BaseException as error:
+                leaves(error)
+                raise
+            if worth:
                 self._vain = 0 if found - done >= FEW else self._vain
                 self._places, elements = (done, found), self._positioned(operands, found)
                 if not slow:
