@@ -16,8 +16,8 @@ from typing import Any, TypeVar, cast, overload
 
 from hastega_magic.compiler.backends import require
 from hastega_magic.compiler.fastpath.calls import BEGIN, HOOKS, ORDINARY, Calls, Hooks
-from hastega_magic.compiler.fastpath.for_statements import options_for, ordinary_code
 from hastega_magic.compiler.fastpath.ordinary import OrdinaryCode
+from hastega_magic.compiler.fastpath.ordinary_code import options_for, ordinary_code
 from hastega_magic.compiler.fastpath.repeated import Repeated
 from hastega_magic.compiler.options import Options, options_of
 from hastega_magic.errors import CellSyntaxError, NotCompilable, UsageError

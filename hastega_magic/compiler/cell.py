@@ -352,7 +352,7 @@ class CellRun:
         """Comprehensions and their like: silently Python's where they cannot be compiled, whatever --strict says."""
         places = Text(cell.text)
         for number, code in cell.ordinary.items():
-            from hastega_magic.compiler.fastpath.for_statements import options_for, ordinary_code
+            from hastega_magic.compiler.fastpath.ordinary_code import options_for, ordinary_code
 
             options = options_for(self.options)
             registry = self.memory.holding if number in cell.lasting else None

@@ -28,6 +28,12 @@ where nobody takes the time of any."""
 SOUGHT = "__hastega_sought__"
 """The name that a `for` statement which searches calls, as TRY: it gives what is to be gone through."""
 
+METHODS = {
+    RUN: "run", TRY: "attempt", BOXED: "boxed", WORTH: "worth", LAID: "laid", TAKEN: "taken", LOOPED: "looped",
+    BEGAN: "began", ENDED: "ended", SOUGHT: "sought",
+}  # fmt: skip
+"""What has these names, but for BIND: attributes of the hooks of a cell, or of a decorated function."""
+
 _ids = itertools.count(1)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import gc
 import pickle
 import threading
@@ -13,6 +14,7 @@ import pytest
 from hastega_magic import hastega
 from hastega_magic.compiler.fastpath import handoff, looks
 from hastega_magic.session import Session
+from hastega_magic.syntax.site import WORTH
 from tests.decorator.outcomes import ints, outcome
 
 FUNCTIONS = """
@@ -201,3 +203,24 @@ def test_what_was_laid_down_before_there_was_native_code_is_taken(monkeypatch):
     assert handoff.taken() == 1
     handoff.lay((3,))
     assert [handoff.taken(), handoff.taken()] == [3, 2]
+
+
+def test_looks_of_one_count_do_not_know_each_other_s_by_python(monkeypatch):
+    monkeypatch.setattr(looks, "FIRST", 1)
+    decorated = hastega(_functions()["total"])
+    hooks = next(each for each in decorated.__code__.co_consts if hasattr(each, "worth"))
+    decorated([1])
+    other = copy.copy(hooks)
+    (number,) = hooks.worth
+    for _ in range(3):
+        assert other.worth[number](sum, [1]) is False
+    del other
+    gc.collect()
+    assert decorated(ints()) == sum(x * x for x in ints())
+
+
+def test_looks_at_what_no_cell_runs_again_are_let_go_of():
+    session = Session({})
+    session.run_cell(FUNCTIONS)
+    session.run_cell("xs = [1, 2]\nfound = [x * 3 for x in xs], total(xs)")
+    assert len(session.namespace[WORTH]) == 1  # that of the function

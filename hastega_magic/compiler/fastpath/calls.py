@@ -21,26 +21,11 @@ from hastega_magic.errors import Reason
 from hastega_magic.frames import leaves
 from hastega_magic.report import Report, build_report
 from hastega_magic.runtime.objects.look_words import RUNS
-from hastega_magic.syntax.site import (
-    BEGAN,
-    BOXED,
-    ENDED,
-    LAID,
-    LOOPED,
-    RUN,
-    SOUGHT,
-    TAKEN,
-    TRY,
-    WORTH,
-    Site,
-)
+from hastega_magic.syntax.site import METHODS, Site
 from hastega_magic.trace import Trace
 
 BEGIN = "__hastega_begin__"
-HOOKS = {
-    RUN: "run", TRY: "attempt", BOXED: "boxed", WORTH: "worth", LAID: "laid", TAKEN: "taken", BEGIN: "begin",
-    LOOPED: "looped", BEGAN: "began", ENDED: "ended", SOUGHT: "sought",
-}  # fmt: skip
+HOOKS = {**METHODS, BEGIN: "begin"}
 """Names that are called in the changed text, and the methods of `Hooks` that they stand for."""
 
 ORDINARY = "ordinary code keeps Python's integers, which have no limit"

@@ -5,19 +5,13 @@ from __future__ import annotations
 import array
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from hastega_magic.compiler.fastpath.handoff import lay
 from hastega_magic.compiler.fastpath.ordinary import NOTHING, OrdinaryCode
-from hastega_magic.compiler.fastpath.repeated import Repeated
-from hastega_magic.compiler.fastpath.searching import Search
-from hastega_magic.compiler.options import Options
 from hastega_magic.records import dataclass
-from hastega_magic.syntax.ordinary.parts import Ordinary
-from hastega_magic.syntax.reading.text import Text
 
 _NUMBERS = frozenset({bool, int, float, complex})
 _BY_PLACE = frozenset({list, tuple, range, array.array, bytes, bytearray, np.ndarray})
@@ -101,17 +95,4 @@ def lay_again(callees: Sequence[object], operands: Sequence[object], again: tupl
         lay((*callees, *(operands[number] for number in again)))
 
 
-def options_for(options: Options) -> Options:
-    """The options with which ordinary code is tried: all or nothing, exactly, and once."""
-    return replace(options, strict=True, quiet=True, int_mode="exact", fast_math=False, repeat=1)
-
-
-def ordinary_code(
-    code: Ordinary, options: Options, filename: str, places: Text, registry: dict[int, Repeated] | None = None
-) -> OrdinaryCode:
-    """What runs a piece of ordinary code."""
-    kind = Search if code.seeks else OrdinaryCode if code.hands_on is None else ForStatement
-    return kind(code.site, options, filename, registry=registry, code=code, places=places)
-
-
-__all__ = ["ForStatement", "lay_again", "options_for", "ordinary_code"]
+__all__ = ["ForStatement", "lay_again"]

@@ -23,20 +23,7 @@ from hastega_magic.compiler.fastpath.handoff import taken
 from hastega_magic.compiler.fastpath.looks import Known, Looks
 from hastega_magic.forking import held_while_forking
 from hastega_magic.lru import LruCache
-from hastega_magic.syntax.site import (
-    BEGAN,
-    BIND,
-    BOXED,
-    ENDED,
-    LAID,
-    LOOPED,
-    RUN,
-    SOUGHT,
-    TAKEN,
-    TRY,
-    WORTH,
-    Site,
-)
+from hastega_magic.syntax.site import BIND, METHODS, Site
 
 if TYPE_CHECKING:
     from hastega_magic.compiler.fastpath.ordinary import OrdinaryCode
@@ -109,6 +96,8 @@ class Hooks:
         self.began = set[int]()
         """`for` statements of which Python's time is taken."""
 
+    boxed, taken = staticmethod(boxed), staticmethod(taken)
+
     def __reduce__(self) -> tuple[object, ...]:
         from hastega_magic.compiler.fastpath.ordinary import OrdinaryCode
 
@@ -135,10 +124,17 @@ class Hooks:
             self._running = self._others(running)
             if self._running:
                 return
+            self._forget_looks()
             # Functions of these cells or earlier ones may hold pipelines and be called later: their hooks then stay.
             lasting = {} if self.nested else self._lasting()
             _put_back(namespace, {BIND: displayed, **lasting}, self._saved)
             self._saved = {}
+
+    def _forget_looks(self) -> None:
+        """Let go of those at code that stands in no function: no cell will run it again."""
+        for looks in (self.worth, self.laid):
+            for number in looks.keys() - self.nested.keys():
+                looks.pop(number, None)
 
     def _others(self, running: Running) -> tuple[weakref.ref[Running], ...]:
         """Those that run beside this one."""
@@ -147,10 +143,7 @@ class Hooks:
 
     def _lasting(self) -> dict[str, object]:
         """What code in functions calls, by name."""
-        return {
-            RUN: self.run, TRY: self.attempt, BOXED: boxed, WORTH: self.worth, LAID: self.laid, TAKEN: taken,
-            LOOPED: self.looped, BEGAN: self.began, ENDED: self.ended, SOUGHT: self.sought,
-        }  # fmt: skip
+        return {name: getattr(self, method) for name, method in METHODS.items()}
 
     def run(self, number: int, source: object, *stages: Display) -> object:
         """The value of pipeline `number` over the source."""
@@ -204,12 +197,7 @@ class Hooks:
         return False
 
     def sought(
-        self,
-        number: int,
-        callees: tuple[object, ...],
-        functions: tuple[object, ...],
-        operands: tuple[object, ...],
-        python: Callable[..., Any],
+        self, number: int, callees: Any, functions: Any, operands: Any, python: Callable[..., Any]
     ) -> Iterable[object]:
         """What a `for` statement that searches goes through."""
         from hastega_magic.compiler.fastpath.searching import Search

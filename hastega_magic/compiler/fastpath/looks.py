@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from hastega_magic.compiler.fastpath import handoff
-from hastega_magic.runtime.objects.look_words import MOST_PLACES
+from hastega_magic.runtime.objects.look_words import MOST_PLACES, STATE
 from hastega_magic.syntax.ordinary.parts import FEW, Ordinary
 
 Look = Callable[..., bool]
@@ -58,7 +58,8 @@ class Looks(dict[int, Look]):
 
     def _become_native(self, number: int, known: Known, vainly: int) -> None:
         code, few, worth = known
-        if code.nest is not None or code.depth or not code.asked:
+        # The words know one look by Python, which lives as long as the native one.
+        if few[STATE] or code.nest is not None or code.depth or not code.asked:
             return
         found = handoff.native(make=vainly >= FIRST)
         if found is not None and len(code.asked) <= MOST_PLACES:

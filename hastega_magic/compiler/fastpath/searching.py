@@ -165,11 +165,10 @@ class Search(OrdinaryCode):
             if slow > _CLEAR * pace:
                 self.reason = self._pauses.failed(_SLOWER_WHY)
                 break
-            slow = 0.0
-            spent += seconds if done > size else 0.0
+            if done > size:  # behind the first turns
+                spent, self._waited = spent + seconds, self._waited + seconds
             if spent >= _WORTH:
                 self._vain = 0
-            self._waited += seconds if done > size else 0.0
             size *= 2
             try:
                 worth = self._is_worth(functions, operands, done, count, pace)
