@@ -13,6 +13,7 @@ from types import CodeType
 from hastega_magic.errors import CellSyntaxError, Span
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.ordinary.parts import Ordinary
+from hastega_magic.syntax.ordinary.variables import note_cell_variables
 from hastega_magic.syntax.reading.functions import know
 from hastega_magic.syntax.reading.names import reads
 from hastega_magic.syntax.reading.pipe import ends_with_semicolon, normalise, parse
@@ -75,6 +76,7 @@ def plan(
     items: list[Plain | PipelineStatement] = []
     if shows == "last_expr_or_assign":
         tree.body += [ast.fix_missing_locations(ast.Expr(each)) for each in _assigned(tree.body)]
+    note_cell_variables(tree.body)
     shown = _shown(tree.body, "none" if ends_with_semicolon(text) else shows)
     for statement in tree.body:
         items += rewriter.statement(statement)

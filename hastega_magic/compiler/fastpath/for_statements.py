@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import operator
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -12,6 +13,7 @@ import numpy as np
 from hastega_magic.compiler.fastpath.handoff import lay
 from hastega_magic.compiler.fastpath.ordinary import NOTHING, OrdinaryCode
 from hastega_magic.records import dataclass
+from hastega_magic.syntax.ordinary.parts import Ordinary
 
 _NUMBERS = frozenset({bool, int, float, complex})
 _BY_PLACE = frozenset({list, tuple, range, array.array, bytes, bytearray, np.ndarray})
@@ -64,7 +66,7 @@ class ForStatement(OrdinaryCode):
                 if type(each) not in _NUMBERS:
                     self._not_worth(f"`{name}` is no number of Python's in front of it")
                     return None
-        if known.last and type(operands[code.sources[0]]) not in _BY_PLACE:
+        if known.last and not all(type(operands[each]) in _BY_PLACE for each in code.sources):
             self._not_worth(_LAST)
             return None
         found, length, by_python = self._tried(callees, functions, operands)
@@ -73,7 +75,7 @@ class ForStatement(OrdinaryCode):
                 self._began = time.perf_counter(), length
             return None
         values: Any = found if several else (found,)
-        return (*values, operands[code.sources[0]][-1]) if known.last else tuple(values)
+        return (*values, _last(code, operands)) if known.last else tuple(values)
 
     def _not_worth(self, why: str) -> bool:
         self._began = None  # that of a run which an element ended
@@ -87,6 +89,22 @@ class ForStatement(OrdinaryCode):
             (began, length), self._began = self._began, None
             # Of what it has given nothing is known: it may have last bits.
             self._profitability.took(time.perf_counter() - began, length, True, value=None)
+
+
+def _last(code: Ordinary, operands: tuple[Any, ...]) -> object:
+    """The last element of what the statement goes through, which has been there: by place, side by side, numbered."""
+    count = min(len(operands[each]) for each in code.sources)
+    elements = [operands[each][-count if each in code.backwards else count - 1] for each in code.sources]
+    found = elements[0]
+    for step in code.steps:
+        if step.stage == "zip":
+            found = tuple(elements)
+        elif step.stage == "enumerate":
+            starts = [operands[number] for _, number in step.arguments]
+            found = (sum(map(operator.index, starts)) + count - 1, found)
+        else:
+            break
+    return found
 
 
 def lay_again(callees: Sequence[object], operands: Sequence[object], again: tuple[int, ...] | None) -> None:

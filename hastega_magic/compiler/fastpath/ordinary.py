@@ -35,7 +35,7 @@ from hastega_magic.compiler.fastpath.operands import (
 from hastega_magic.compiler.fastpath.pauses import Pauses
 from hastega_magic.compiler.fastpath.places import PlacesOf, at_places, itself
 from hastega_magic.compiler.fastpath.profitability import SOONER, STAYS, Profitability, are_same_bits, at_most
-from hastega_magic.compiler.fastpath.refusals import RAISED, read_from, refused, sentence
+from hastega_magic.compiler.fastpath.refusals import RAISED, may_see, read_from, refused, sentence
 from hastega_magic.compiler.fastpath.repeated import Form, Repeated
 from hastega_magic.compiler.fastpath.row_by_row import cut_evenly
 from hastega_magic.compiler.fastpath.row_wise import by_python_at_most
@@ -366,8 +366,8 @@ class OrdinaryCode(Repeated):
         if reads == "others":
             raise NotExact("it uses NumPy, whose scalars and functions have rules of their own")
         used = displays if scalars is None else self._unlisted(displays)
-        if not used:
-            raise NotExact("nothing is computed")
+        if why := may_see(self.code, displays) if used else "nothing is computed":
+            raise NotExact(why)
         pairs = zip(self.site.stages, used, strict=False)
         stages = tuple(BoundStage(site, callee, args, kwargs) for site, (callee, args, kwargs) in pairs)
         site = replace(self.site, stages=self.site.stages[: len(used)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import FunctionType
 
 from hastega_magic.compiler.fastpath.given_objects import NAN
 from hastega_magic.compiler.fastpath.guards import Display
@@ -10,10 +11,12 @@ from hastega_magic.compiler.fastpath.pauses import Pauses
 from hastega_magic.compiler.fastpath.replaced import REPLACED, are_in_place
 from hastega_magic.compiler.options import Options
 from hastega_magic.syntax.closures.attributes import is_disguised
+from hastega_magic.syntax.closures.reachable import may_read
 from hastega_magic.syntax.ordinary.parts import Ordinary
 from hastega_magic.syntax.site import StageSite
 
 _ASKED_FOR = "`--on python` was asked for"
+_SEES = "a function that it calls may read variables that it gives values"
 RAISED = "an element raised, or there was none: Python ran it again, from the first one"
 _RAISED_BEFORE = "elements raised, or there were none, in the runs before"
 
@@ -49,10 +52,16 @@ def read_from(stages: Sequence[StageSite], displays: Sequence[Display]) -> list[
     ]
 
 
+def may_see(code: Ordinary, displays: Sequence[Display]) -> str:
+    """Why loops, which give its variables no values in between, are not to do it; "" if none of its functions sees."""
+    given = (each for _, arguments, _ in displays for each in arguments if type(each) is FunctionType)
+    return _SEES if code.shared and may_read(given, code.shared) else ""
+
+
 def sentence(error: Exception) -> str:
     """An error's reason without the stage: all of the code is Python's."""
     text = str(error)
     return text.partition(" is not compiled: ")[2] or text
 
 
-__all__ = ["RAISED", "read_from", "refused", "sentence"]
+__all__ = ["RAISED", "may_see", "read_from", "refused", "sentence"]

@@ -76,6 +76,8 @@ class Search(OrdinaryCode):
     """Runs, one after the other, that were not worth the look."""
     _waited: float = 0.0
     """Seconds that Python has taken behind the first turns."""
+    _before: int = 0
+    """Compilations that count, before this run."""
     _places: tuple[int, int] = 0, 0
     """Of the last run that loops took part in: the elements that they began and ended with."""
     _straight: bool = False
@@ -127,6 +129,7 @@ class Search(OrdinaryCode):
         code = self.code
         assert code is not None
         self._was_vain()
+        self._before = self._compiled
         self.reason = refused(code, self.options, self._pauses, callees, functions) or self._cannot(operands)
         if self.reason:
             return whole
@@ -275,6 +278,7 @@ class Search(OrdinaryCode):
         length = min(len(given[each]) for each in code.sources)
         source = Iterated((False,) * len(code.sources), frozenset(), length, given[code.sources[0]])
         found = self._or_nothing(lambda: self._value(functions, given, source))
+        self._compiled = min(self._compiled, self._before + 1)  # numbers of a range have more and more digits
         return None if found is NOTHING else bool(found)
 
 

@@ -37,7 +37,7 @@ from hastega_magic.syntax.ordinary.rewriting import (
 )
 from hastega_magic.syntax.ordinary.trailing import is_constant
 from hastega_magic.syntax.ordinary.turns import Condition, Part, Turn, added, element_of, parts_of, turn_of
-from hastega_magic.syntax.ordinary.variables import AROUND
+from hastega_magic.syntax.ordinary.variables import AROUND, shared_by
 from hastega_magic.syntax.ordinary.without_else import without_else
 from hastega_magic.syntax.reading.text import Text
 from hastega_magic.syntax.reading.trees import copied
@@ -201,7 +201,7 @@ def looped(
     after = dict if turn.collected and turn.kind == "dict" else None
     breaks = any(isinstance(each, ast.Break) for each in ast.walk(node))
     handed = HandsOn(found.initial, turn.states or (turn.collected,), turn.last, breaks)
-    ordinary = parts.ordinary(site, roots, asked, after, hands_on=handed)
+    ordinary = parts.ordinary(site, roots, asked, after, hands_on=handed, shared=shared_by(node, around))
     return ordinary, _statement(node, found, site, once, again, visit, inside)
 
 
@@ -229,6 +229,7 @@ def _statement(
     let_go: list[ast.expr] = [ast.Name(name, ast.Store()) for name in found.turn.dropped]
     if let_go:
         done.append(ast.Assign(let_go, ast.Constant(None)))
+    done += map(copied, found.turn.again)
     loop = copy.copy(node)
     loop.iter = standing_for(found.first, standing)
     timed = ast.If(ast.Name(BEGAN, ast.Load()), [ast.Expr(_call(ENDED, ast.Constant(site.id)))], [])
@@ -255,10 +256,9 @@ def _found(node: ast.For, turn: Turn, text: Text) -> _Loop:
         found.alone()
     if found.parts.is_few():
         raise NoPipeline
-    if turn.last and not _is_operand(found.first):
-        raise NoPipeline(
-            "its variable is read behind it, and it goes through more than elements of something"
-        )
+    parts = found.parts
+    if turn.last and not _is_operand(found.first) and (parts.strict or parts.windows or parts.later):
+        raise NoPipeline("its variable is read behind it, and is no element, nor several side by side")
     return found
 
 

@@ -151,6 +151,7 @@ class Ordinary:
     few_places of several clauses, or where its value is cut, over fewer places than this Python is faster
     hands_on   what a statement gives its variables; None of an expression
     seeks      it is a statement that goes through its elements until a turn ends it
+    shared     variables that its turns give values and that functions defined elsewhere may read
     """
 
     site: Site
@@ -175,6 +176,7 @@ class Ordinary:
     windows: bool = False
     hands_on: HandsOn | None = None
     seeks: bool = False
+    shared: frozenset[str] = frozenset()
 
     @property
     def few(self) -> int:
@@ -327,12 +329,14 @@ class Parts:
         keys: Callable[[Any], Collection[object]] | None = None,
         hands_on: HandsOn | None = None,
         seeks: bool = False,
+        shared: frozenset[str] = frozenset(),
     ) -> Ordinary:
         """All that is known of the code."""
         return Ordinary(
             site, tuple(self.expected), tuple(self.steps), self.made, after, tuple(self.sources),
             frozenset(self.backwards), self.start, self.nest, keys, tuple(self.later), roots, asked, self.picks,
             self.strict, self.depth, self.apart, self.cut, self.few_places, self.windows, hands_on, seeks,
+            shared,
         )  # fmt: skip
 
 

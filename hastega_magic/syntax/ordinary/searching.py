@@ -32,7 +32,7 @@ from hastega_magic.syntax.ordinary.rewriting import (
     target_shape,
 )
 from hastega_magic.syntax.ordinary.turns import either, evaluated, given_names, in_statements, names_alone
-from hastega_magic.syntax.ordinary.variables import AROUND, Around, read_first, stored
+from hastega_magic.syntax.ordinary.variables import AROUND, Around, read_first, shared_by, stored
 from hastega_magic.syntax.ordinary.without_else import without_else
 from hastega_magic.syntax.reading.names import reads
 from hastega_magic.syntax.reading.text import Text
@@ -53,7 +53,7 @@ def sought(
         body, names = without_else(node.body)
         turn = _turn(body)
         _check(node, turn, replace(around, own=around.own | names))
-        return _made(node, turn, text, visit, inside)
+        return _made(node, turn, text, visit, inside, shared_by(node, around))
     except NoPipeline:
         return None
 
@@ -64,6 +64,7 @@ def _made(
     text: Text,
     visit: Callable[[ast.expr], Any],
     inside: Callable[[ast.For], Any],
+    shared: frozenset[str],
 ) -> tuple[Ordinary, ast.stmt]:
     number, parts, shape = new_site_id(), Parts(text), target_shape(node.target)
     code = source_of(node.iter, shape, parts)
@@ -95,7 +96,7 @@ def _made(
     if isinstance(ends, ast.FunctionDef):  # one statement stands for the other
         over = ast.Delete([ast.Name(ends.name, ast.Del())])
         statement = ast.If(ast.Constant(True), [ends, loop, over], [])
-    return parts.ordinary(site, None, asked, None, seeks=True), all_placed(statement, node)
+    return parts.ordinary(site, None, asked, None, seeks=True, shared=shared), all_placed(statement, node)
 
 
 def _count_from_somewhere(parts: Parts, place: ast.expr) -> None:

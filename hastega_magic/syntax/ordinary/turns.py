@@ -14,7 +14,7 @@ from hastega_magic.records import dataclass
 from hastega_magic.syntax.ordinary.parts import UNWRITTEN
 from hastega_magic.syntax.ordinary.refused import check
 from hastega_magic.syntax.ordinary.rewriting import NoPipeline
-from hastega_magic.syntax.ordinary.variables import Around, New, read_first, stored
+from hastega_magic.syntax.ordinary.variables import Around, New, definitely, read_first, stored
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,7 @@ class Turn:
     kind        what that is
     last        whether the element of the last turn is read behind the loop
     dropped     what has a value in front of the loop, and another in a turn, and is not read behind it
+    again       statements that give other variables their values of the last turn, from its element alone
     """
 
     states: tuple[str, ...]
@@ -33,6 +34,7 @@ class Turn:
     kind: New = "list"
     last: bool = False
     dropped: tuple[str, ...] = ()
+    again: tuple[ast.stmt, ...] = ()
 
     def concerns(self, node: ast.AST) -> bool:
         """Whether anything that is handed on or collected stands in the code."""
@@ -71,9 +73,13 @@ def turn_of(node: ast.For, around: Around) -> Turn:
     targets = stored([node.target])
     if not {*assigned, *targets} <= around.own or targets & {*assigned} & around.behind:
         raise NoPipeline
+    if around.shared and any(isinstance(each, ast.AnnAssign) for each in body):
+        raise NoPipeline  # a cell's annotations are evaluated, and kept
     first = read_first(node.body, around.own)
-    states = tuple(each for each in assigned if each in first | around.behind and each not in targets)
     collected, kind = _what_collects(node, body, around)
+    again, settled = _from_element(node, (first - targets) | {collected}, around)
+    kept = first | (around.behind - settled)
+    states = tuple(each for each in assigned if each in kept and each not in targets)
     if not states and not collected:
         raise NoPipeline
     for each in evaluated(node.body):
@@ -86,7 +92,29 @@ def turn_of(node: ast.For, around: Around) -> Turn:
             raise NoPipeline(f"`{name}` {read}may have no value in front of it")
     last = bool(targets & around.behind)
     dropped = around.before.intersection(targets.union(assigned) if not last else assigned).difference(states)
-    return Turn(states, collected, kind, last, tuple(sorted(dropped)))
+    return Turn(states, collected, kind, last, tuple(sorted(dropped - settled)), again)
+
+
+def _from_element(
+    node: ast.For, handed: frozenset[str], around: Around
+) -> tuple[tuple[ast.stmt, ...], frozenset[str]]:
+    """The statements that each turn begins with and that have nothing to do with others, and what they give values.
+
+    `handed`: what is handed on from turn to turn, or collected in. What is compiled has no side effects, so that Python
+    may run these once more when the loop is over. Those of cells: in functions hardly anything is read behind loops.
+    """
+    found: list[ast.stmt] = []
+    if not around.shared:
+        return (), frozenset[str]()
+    for each in node.body:
+        concerned = any(isinstance(part, ast.Name) and part.id in handed for part in ast.walk(each))
+        if concerned or _goes_on(each):
+            break
+        found.append(each)
+    twice = stored(found) & stored(node.body[len(found) :])
+    if twice:
+        return _from_element(node, handed | twice, around)
+    return tuple(found), definitely(found, around.own)
 
 
 def _what_collects(node: ast.For, body: Sequence[ast.stmt], around: Around) -> tuple[str, New]:

@@ -29,6 +29,19 @@ _CONSUME = frozenset(
 )
 """Functions of Python's that have done with a generator when they give a value."""
 
+_PYTHONS = _CONSUME | {
+    "range",
+    "enumerate",
+    "zip",
+    "reversed",
+    "abs",
+    "int",
+    "float",
+    "bool",
+    "round",
+    "print",
+}
+
 New = Literal["list", "dict"]
 
 
@@ -40,12 +53,14 @@ class Around:
     behind   those whose value may be read when it is over
     new      those that hold an empty list or dict of which nobody else knows
     own      all that nobody else sees: no other function's, and read by no name but theirs
+    shared   whether they are those of a cell, which functions that are defined elsewhere may read as well
     """
 
     before: frozenset[str]
     behind: frozenset[str]
     new: Mapping[str, New]
     own: frozenset[str]
+    shared: bool = False
 
 
 def note_variables(function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
@@ -60,6 +75,23 @@ def note_variables(function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
     for loop in loops:
         before, new = forwards.found[loop]
         setattr(loop, AROUND, Around(before, backwards.found[loop], new, own))
+
+
+def note_cell_variables(body: list[ast.stmt]) -> None:
+    """The same for the statements of a cell: all of its variables may be read behind it.
+
+    Those that have a value before the cell are not known here.
+    """
+    loops = [each for each in _own_nodes(body) if isinstance(each, ast.For)]
+    if not loops:
+        return
+    nothing = ast.arguments([], [], None, [], [], None, [])
+    own = own_names(ast.FunctionDef("", nothing, body, [])) - _seen_elsewhere(body)
+    forwards = _Forwards(own, shared=True)
+    forwards.block(body, frozenset(), {})
+    for loop in loops:
+        before, new = forwards.found[loop]
+        setattr(loop, AROUND, Around(before, own, new, own, shared=True))
 
 
 def _own_nodes(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
@@ -82,6 +114,12 @@ def _may_look_around(node: ast.AST) -> bool:
             return name in _READS_THE_FRAME
         case _:
             return False
+
+
+def _may_call(node: ast.AST) -> bool:
+    """Whether functions are called there that are not known to be Python's."""
+    calls = (each.func for each in ast.walk(node) if isinstance(each, ast.Call))
+    return not all(isinstance(each, ast.Name) and each.id in _PYTHONS for each in calls)
 
 
 def _touched(node: ast.AST) -> frozenset[str]:
@@ -112,6 +150,11 @@ def _seen_elsewhere(body: Iterable[ast.AST]) -> frozenset[str]:
 
 def _declared(node: ast.AST) -> frozenset[str]:
     return frozenset(node.names) if isinstance(node, (ast.Nonlocal, ast.Global)) else frozenset()
+
+
+def shared_by(node: ast.For, around: Around) -> frozenset[str]:
+    """The variables that turns of the loop give a value, or fill, and that functions defined elsewhere may read."""
+    return (stored([node]) & around.own).union(around.new) if around.shared else frozenset()
 
 
 def read_first(body: list[ast.stmt], own: frozenset[str]) -> frozenset[str]:
@@ -172,9 +215,13 @@ def _new(statement: ast.stmt) -> dict[str, New]:
 
 @dataclass
 class _Forwards:
-    """Which variables have a value before each `for` statement, and which hold something new."""
+    """Which variables have a value before each `for` statement, and which hold something new.
+
+    `shared`: functions that are called may see them, and what is new is so no more.
+    """
 
     own: frozenset[str]
+    shared: bool = False
     found: dict[ast.For, tuple[frozenset[str], dict[str, New]]] = field(
         default_factory=dict[ast.For, "tuple[frozenset[str], dict[str, New]]"]
     )
@@ -184,20 +231,26 @@ class _Forwards:
         new = {**new}
         for each in body:
             have = self._statement(each, have, new)
-            for name in _touched(each) & new.keys():
-                del new[name]
+            new = self._untouched(new, each)
             new |= {name: kind for name, kind in _new(each).items() if name in self.own}
         return have
+
+    def _untouched(self, new: dict[str, New], node: ast.AST) -> dict[str, New]:
+        """Those that are still new when the code has run."""
+        if not new or (self.shared and _may_call(node)):
+            return {}
+        touched = _touched(node)
+        return {name: kind for name, kind in new.items() if name not in touched}
 
     def _statement(self, node: ast.stmt, have: frozenset[str], new: dict[str, New]) -> frozenset[str]:
         match node:
             case ast.Return() | ast.Raise() | ast.Break() | ast.Continue():
                 return self.own
             case ast.If(test=test, body=body, orelse=other):
-                known = _without(new, test)
+                known = self._untouched(new, test)
                 return self.block(body, have, known) & self.block(other, have, known)
             case ast.For(target=target, iter=source, body=body, orelse=other):
-                self.found[node] = have, _without(new, source)
+                self.found[node] = have, self._untouched(new, source)
                 self.block(body, have | stored([target]), {})
                 self.block(other, have, {})
             case ast.With(items=items, body=body) | ast.AsyncWith(items=items, body=body):
@@ -210,10 +263,9 @@ class _Forwards:
         return have
 
 
-def _without(new: Mapping[str, New], node: ast.AST) -> dict[str, New]:
-    """Those that are still new when the expression has been evaluated."""
-    touched = _touched(node)
-    return {name: kind for name, kind in new.items() if name not in touched}
+def definitely(body: Iterable[ast.stmt], own: frozenset[str]) -> frozenset[str]:
+    """The variables that the statements give a value in any case."""
+    return _Forwards(own).block(body, frozenset(), {})
 
 
 def _blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
@@ -326,4 +378,14 @@ class _Backwards:
         return self.own & reads(node)
 
 
-__all__ = ["AROUND", "Around", "New", "note_variables", "read_first", "stored"]
+__all__ = [
+    "AROUND",
+    "Around",
+    "New",
+    "definitely",
+    "note_cell_variables",
+    "note_variables",
+    "read_first",
+    "shared_by",
+    "stored",
+]

@@ -1,0 +1,202 @@
+"""`for` statements at the top of a cell: loops do them, and leave all variables as Python's turns leave them."""
+
+from __future__ import annotations
+
+import array
+from typing import Any
+
+import numpy as np
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+
+from hastega_magic.compiler.fastpath import searching
+from hastega_magic.compiler.fastpath.for_statements import ForStatement
+from hastega_magic.session import Options, Session
+from tests.decorator.conftest import loops  # noqa: F401
+
+QUIET = Options(quiet=True, baseline=False)
+N = 5000
+GIVEN = {
+    "xs": [x * 7919 % 1001 - 500 for x in range(N)],
+    "ys": [x / 8 for x in range(N + 3)],
+    "ints": array.array("q", range(N)),
+    "doubles": np.arange(N) / 4,
+    "n": N,
+}
+
+
+def after(text: str, *earlier: str, names: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The variables when the cells have run, which are those of Python."""
+    given = GIVEN if names is None else names
+    ours, pythons = dict(given), dict(given)
+    session = Session(ours, QUIET)
+    for cell in (*earlier, text):
+        session.run_cell(cell)
+        exec(cell, pythons)
+    found = {name: value for name, value in ours.items() if not name.startswith("__")}
+    expected = {name: value for name, value in pythons.items() if not name.startswith("__")}
+    assert {n: (type(v), repr(v)) for n, v in found.items() if not callable(v)} == {
+        n: (type(v), repr(v)) for n, v in expected.items() if not callable(v)
+    }
+    assert found.keys() == expected.keys()
+    return ours
+
+
+DONE = {
+    "adds": "total = 0\nfor x in xs:\n    total += x * x % 7\n",
+    "ranges": "total = 0\nfor i in range(3, n, 2):\n    total += i * i % 7\n",
+    "floats": "total = 0.0\nfor y in ys:\n    total += y / 3\n",
+    "collects": "out = []\nfor x in xs:\n    if x % 3:\n        out.append(x * x % 11)\n",
+    "dict": "d = {}\nfor i, x in enumerate(xs):\n    d[i] = x * x\n",
+    "computed": "total = 0\nfor x in xs:\n    y = x * x % 7\n    z = y + 1\n    if z > 3:\n        total += z\n",
+    "chosen": "total = 0\nfor x in xs:\n    if x > 0:\n        y = x\n    else:\n        y = -x\n    total += y\n",
+    "enumerated": "total = 0\nfor i, x in enumerate(xs, 4):\n    total += i * x\n",
+    "zipped": "total = 0.0\nfor x, y in zip(xs, ys):\n    total += x * y\n",
+    "numbered pairs": "total = 0.0\nfor i, (x, y) in enumerate(zip(xs, ys), True):\n    total += x * y - i\n",
+    "backwards": "best = 0\nfor x in reversed(xs):\n    best = max(best, x * x)\n",
+    "several": "a, b = 0, 1\nfor x in xs:\n    a, b = b, (a + x) % 1009\n",
+    "array": "total = 0\nfor x in ints:\n    total += x * 3\n",
+    "tables": "total = 0\nfor i in range(n):\n    total += xs[i] * i\n",
+    "inside": "if n > 3:\n    total = 0\n    for x in xs:\n        total += x * x\n",
+    "turns inside": "total = 0\nfor x in xs:\n    k = 0\n    while k * k < x:\n        k += 1\n    total += k\n",
+    "placeholder's name": "total = 0\nfor _ in range(n):\n    total += 3\n",
+    "tried": "try:\n    total = 0\n    for x in xs:\n        total += 7 // (x * x + 1)\nexcept ZeroDivisionError:\n"
+    "    total = -1\n",
+}
+
+
+@pytest.mark.parametrize("text", DONE.values(), ids=DONE)
+def test_loops_do_it(text, loops):  # noqa: F811
+    after(text)
+    assert len(loops) == 1
+
+
+def test_an_inner_statement_is_a_loop_for_each_turn_of_the_outer_one(loops):  # noqa: F811
+    after("total = 0\nfor k in range(4):\n    for x in xs:\n        total += x * k % 5\n")
+    assert len(loops) == 4
+
+
+LEFT = {
+    "not in the cell": "for x in xs:\n    total += x\n",
+    "read by a function": "total = 0\ndef show():\n    return total\nfor x in xs:\n    total += x * 2\n",
+    "a value of some turn": "total = 0\nfor x in xs:\n    if x > 490:\n        y = x\n    total += x * 2\n",
+    "twice": "total = 0\nfor x in xs:\n    y = x * x\n    if y > 9:\n        total += y\n        y = 3\n",
+    "annotated": "total = 0\nfor x in xs:\n    y: int = x * 2\n    total += y\n",
+    "an iterator": "total = 0\nfor x in iter(xs):\n    total += x * 2\n",
+    "seen before": "out = []\nkept = out\nfor x in xs:\n    out.append(x * 2)\n",
+    "handed to a function": "out = []\nsee()\nfor x in xs:\n    out.append(x * 2)\n",
+    "deleted": "total = 0\nfor x in xs:\n    total += x * 2\ndel x\n",
+}
+
+
+@pytest.mark.parametrize("text", LEFT.values(), ids=LEFT)
+def test_what_is_pythons(text, loops):  # noqa: F811
+    after(text, "seen = []\ndef see():\n    seen.append(out)\ntotal = 5\n")
+    assert loops == []
+
+
+SEES = {
+    "variable": "def f(v):\n    return v * 2 + total\n",
+    "element": "def f(v):\n    return v * 2 + x\n",
+    "further on": "def g(v):\n    return v + total\ndef f(v):\n    return g(v)\n",
+}
+
+
+@pytest.mark.parametrize("helper", SEES.values(), ids=SEES)
+def test_functions_of_earlier_cells_see_each_turn(helper, loops):  # noqa: F811
+    text = "total = 0\nfor x in xs[:400]:\n    total += f(x) % 7\n"
+    after(text, helper)
+    assert loops == []
+    after(text, "def f(v):\n    return v * 2\n")
+    assert len(loops) == 1
+
+
+def test_functions_of_earlier_cells_see_what_is_collected(loops):  # noqa: F811
+    text = "out = []\nfor x in xs:\n    out.append(f(x))\n"
+    after(text, "def f(v):\n    return v + len(out)\n")
+    assert loops == []
+
+
+def test_an_element_that_raises_leaves_what_python_leaves(loops):  # noqa: F811
+    ours, pythons = {"xs": [*range(900, -100, -1)]}, {"xs": [*range(900, -100, -1)]}
+    text = "total = 0\nfor x in xs:\n    y = x * 2\n    total += 7 // x\n"
+    for run in (lambda: Session(ours, QUIET).run_cell(text), lambda: exec(text, pythons)):
+        with pytest.raises(ZeroDivisionError):
+            run()
+    assert {n: ours[n] for n in ("total", "x", "y")} == {n: pythons[n] for n in ("total", "x", "y")}
+    assert loops == []
+
+
+def test_nothing_to_go_through_gives_no_variable_a_value():
+    assert "x" not in after("total = 0\nfor x in []:\n    total += x * 2\n")
+    assert "x" not in after("total = 0\nfor x in range(n, 0):\n    total += x * 2\n")
+
+
+SEARCHES = {
+    "break": "for d in range(2, 10**6):\n    if (10**9 + 7) % d == 0:\n        break\nelse:\n    d = 0\n",
+    "found": "for i, x in enumerate(xs):\n    y = x * x\n    if y == 249001 and i > 9:\n        z = i\n        break\n",
+}
+
+
+@pytest.mark.parametrize("text", SEARCHES.values(), ids=SEARCHES)
+def test_searches(text, monkeypatch):
+    monkeypatch.setattr(searching, "COMPILED_AFTER", 0.0)
+    monkeypatch.setattr(searching, "_LEAST", 0.0)
+    after(text)
+
+
+def test_a_search_through_numbers_of_more_and_more_digits_goes_on(monkeypatch):
+    """Each power of two is another loop, which is no sign of code that changes from run to run."""
+    parts: list[bool | None] = []
+    looked = searching.Search._any
+
+    def noted(self: Any, *given: Any) -> bool | None:
+        parts.append(looked(self, *given))
+        return parts[-1]
+
+    monkeypatch.setattr(searching.Search, "_any", noted)
+    monkeypatch.setattr(searching, "COMPILED_AFTER", 0.0)
+    names: dict[str, Any] = {}
+    Session(names, QUIET).run_cell("for d in range(2, 2**28):\n    if d * d == 7:\n        break\n")
+    assert names["d"] == 2**28 - 1
+    assert len(parts) > 12
+    assert not any(each is None for each in parts)
+
+
+def test_an_interrupt_leaves_the_variables_as_they_were(monkeypatch):
+    def interrupted(self: ForStatement, *_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ForStatement, "_tried", interrupted)
+    names = dict(GIVEN)
+    with pytest.raises(KeyboardInterrupt):
+        Session(names, QUIET).run_cell("total = 0\nfor x in xs:\n    total += x * 2\n")
+    assert names["total"] == 0
+    assert "x" not in names
+
+
+def test_the_report_tells_of_it():
+    session = Session(dict(GIVEN), Options(baseline=False))
+    session.run_cell("total = 0\nfor x in xs:\n    total += x * x % 7\n")
+    assert session.last_report is not None
+    (pipeline,) = session.last_report.pipelines
+    assert (pipeline.name, pipeline.loops, pipeline.barriers) == ("line 2", 1, ())
+
+
+@pytest.mark.parametrize("shows", ["all", "last", "last_expr", "last_expr_or_assign", "none"])
+def test_whatever_is_displayed(shows, loops, capsys):  # noqa: F811
+    shell = InteractiveShell()
+    shell.run_line_magic("load_ext", "hastega_magic")
+    shell.ast_node_interactivity = shows
+    shell.user_ns.update(GIVEN)
+    done = shell.run_cell("%%hastega --quiet --no-baseline\ntotal = 0\nfor x in xs:\n    total += x * x\n")
+    done.raise_error()
+    assert shell.user_ns["total"] == sum(x * x for x in GIVEN["xs"])
+    assert len(loops) == 1
+    assert capsys.readouterr().out == ""
+
+
+def test_what_is_pythons_is_no_error_with_strict():
+    session = Session(dict(GIVEN), Options(quiet=True, baseline=False, strict=True))
+    session.run_cell("for x in xs[:300]:\n    total = str(x)\n")
+    assert session.namespace["total"] == "-84"
