@@ -155,6 +155,14 @@ def _workload(
     )  # fmt: skip
 
 
+_OF_A_CELL = """out = []
+for x in xs:
+    if x % 3 == 0:
+        continue
+    low = x & 1023
+    out.append((x * 7 + 3) % 1_000_003 * low + (x >> 3) - x % 11)
+"""
+
 _STEPS = 20
 """Rows that the line is fitted through."""
 
@@ -190,6 +198,10 @@ ORDINARY = (
     _workload("trivial", "[x + 1 for x in xs if x % 3] over a list: what lists cost", trivial),
     _workload("collected", "a `for` statement that appends what the filter gives, over a list", collected),
     _workload("added", "a `for` statement that hands three numbers on, over a list", added),
+    Workload(
+        name="ordinary-cell", group="ordinary", doc="the `for` statement that appends, at the top of a cell",
+        cell=lambda n: _OF_A_CELL, result="out", n=1_000_000, inputs=_given(collected), programs=_PROGRAMS,
+    ),
     _workload("running", "a `for` statement whose turns depend on each other, over a list", running),
     _workload("sought", "a `for` statement that ends at what it finds, which is nothing, over a list", sought),
     _workload(

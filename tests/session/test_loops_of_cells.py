@@ -57,6 +57,11 @@ DONE = {
     "several": "a, b = 0, 1\nfor x in xs:\n    a, b = b, (a + x) % 1009\n",
     "array": "total = 0\nfor x in ints:\n    total += x * 3\n",
     "tables": "total = 0\nfor i in range(n):\n    total += xs[i] * i\n",
+    "passed over": "out = []\nfor x in xs:\n    if x % 3:\n        continue\n    y = x * x\n    out.append(y)\n",
+    "in a branch": "total = 0\nfor x in xs:\n    if x < -490:\n        y = x * x\n        total += y\n",
+    "further and further": "total = 0\nfor i, x in enumerate(xs):\n    y = x * 2\n    if x % 5:\n        continue\n"
+    "    z = y + i\n    if z < 900:\n        w = z * z\n        total += w\n",
+    "never": "total = 0\nfor x in xs:\n    y = x * 2\n    if y == 77:\n        z = y + 1\n        total += z\n",
     "inside": "if n > 3:\n    total = 0\n    for x in xs:\n        total += x * x\n",
     "turns inside": "total = 0\nfor x in xs:\n    k = 0\n    while k * k < x:\n        k += 1\n    total += k\n",
     "placeholder's name": "total = 0\nfor _ in range(n):\n    total += 3\n",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import array
 import operator
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -48,7 +48,10 @@ class ForStatement(OrdinaryCode):
                 timed.add(self.site.id)
             lay_again(callees, operands, again)
             return False
-        lay((handed[0] if len(handed) == 1 else handed,))
+        assert self.code is not None
+        assert self.code.hands_on is not None
+        backwards = (_from_end(self.code, operands) for _ in range(self.code.hands_on.backwards))
+        lay((*backwards, handed[0] if len(handed) == 1 else handed))
         return True
 
     def _handed(
@@ -75,7 +78,7 @@ class ForStatement(OrdinaryCode):
                 self._began = time.perf_counter(), length
             return None
         values: Any = found if several else (found,)
-        return (*values, _last(code, operands)) if known.last else tuple(values)
+        return (*values, next(_from_end(code, operands))) if known.last else tuple(values)
 
     def _not_worth(self, why: str) -> bool:
         self._began = None  # that of a run which an element ended
@@ -91,20 +94,22 @@ class ForStatement(OrdinaryCode):
             self._profitability.took(time.perf_counter() - began, length, True, value=None)
 
 
-def _last(code: Ordinary, operands: tuple[Any, ...]) -> object:
-    """The last element of what the statement goes through, which has been there: by place, side by side, numbered."""
-    count = min(len(operands[each]) for each in code.sources)
-    elements = [operands[each][-count if each in code.backwards else count - 1] for each in code.sources]
-    found = elements[0]
-    for step in code.steps:
-        if step.stage == "zip":
-            found = tuple(elements)
-        elif step.stage == "enumerate":
-            starts = [operands[number] for _, number in step.arguments]
-            found = (sum(map(operator.index, starts)) + count - 1, found)
-        else:
-            break
-    return found
+def _from_end(code: Ordinary, operands: tuple[Any, ...]) -> Iterator[object]:
+    """The elements of what the statement goes through, the last one first: by place, side by side, numbered."""
+    sources = [operands[each] for each in code.sources]
+    turned = [each in code.backwards for each in code.sources]
+    for place in range(min(map(len, sources)) - 1, -1, -1):
+        elements = [it[-1 - place if back else place] for it, back in zip(sources, turned, strict=True)]
+        found = elements[0]
+        for step in code.steps:
+            if step.stage == "zip":
+                found = tuple(elements)
+            elif step.stage == "enumerate":
+                starts = (operator.index(operands[number]) for _, number in step.arguments)
+                found = (sum(starts) + place, found)
+            else:
+                break
+        yield found
 
 
 def lay_again(callees: Sequence[object], operands: Sequence[object], again: tuple[int, ...] | None) -> None:

@@ -200,7 +200,9 @@ def looped(
     asked = tuple(n for n, (kind, each) in enumerate(once) if kind == OPERANDS and each in parts.sources)
     after = dict if turn.collected and turn.kind == "dict" else None
     breaks = any(isinstance(each, ast.Break) for each in ast.walk(node))
-    handed = HandsOn(found.initial, turn.states or (turn.collected,), turn.last, breaks)
+    handed = HandsOn(
+        found.initial, turn.states or (turn.collected,), turn.last, breaks, max(0, len(turn.again) - 1)
+    )
     ordinary = parts.ordinary(site, roots, asked, after, hands_on=handed, shared=shared_by(node, around))
     return ordinary, _statement(node, found, site, once, again, visit, inside)
 
@@ -225,11 +227,13 @@ def _statement(
     relaid = ast.Constant(None) if again else ast.Tuple(laid, ast.Load())
     worth = looked_at(WORTH if again else LAID, ast.Constant(site.id), asked)
     tried = _call(LOOPED, *parts.arguments(site, visit), relaid)
-    done: list[ast.stmt] = [ast.Assign([_handed(node, found.turn)], _call(TAKEN))]
+    first, *further = found.turn.again or ((),)
+    done: list[ast.stmt] = [_backwards(node, each) for each in reversed(further)]
+    done.append(ast.Assign([_handed(node, found.turn)], _call(TAKEN)))
     let_go: list[ast.expr] = [ast.Name(name, ast.Store()) for name in found.turn.dropped]
     if let_go:
         done.append(ast.Assign(let_go, ast.Constant(None)))
-    done += map(copied, found.turn.again)
+    done += map(copied, first)
     loop = copy.copy(node)
     loop.iter = standing_for(found.first, standing)
     timed = ast.If(ast.Name(BEGAN, ast.Load()), [ast.Expr(_call(ENDED, ast.Constant(site.id)))], [])
@@ -239,6 +243,11 @@ def _statement(
         over = ast.Delete([ast.Name(each.name, ast.Del()) for each in found.functions])
         made = ast.If(ast.Constant(True), [*found.functions, made, over], [])
     return all_placed(made, node)
+
+
+def _backwards(node: ast.For, body: Sequence[ast.stmt]) -> ast.stmt:
+    """The statements for the last element that they do not skip."""
+    return ast.For(copied(node.target), _call(TAKEN), [*map(copied, body), ast.Break()], [])
 
 
 def _call(name: str, *arguments: ast.expr) -> ast.Call:

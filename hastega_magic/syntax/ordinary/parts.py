@@ -117,12 +117,14 @@ class HandsOn:
     names     which they are
     last      whether what it goes through gives its variables their last values, too
     breaks    whether loops inside may end before they have gone through all they could
+    backwards how often its elements are gone through from their end when it is over
     """
 
     initial: int | None
     names: tuple[str, ...]
     last: bool
     breaks: bool = False
+    backwards: int = 0
 
 
 @dataclass(frozen=True)

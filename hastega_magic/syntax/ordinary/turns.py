@@ -8,12 +8,14 @@ total += y                      the rest, that hands a variable on to the next t
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.ordinary.parts import UNWRITTEN
 from hastega_magic.syntax.ordinary.refused import check
-from hastega_magic.syntax.ordinary.rewriting import NoPipeline
+from hastega_magic.syntax.ordinary.rewriting import NoPipeline, all_placed
 from hastega_magic.syntax.ordinary.variables import Around, New, definitely, read_first, stored
 
 
@@ -26,7 +28,8 @@ class Turn:
     kind        what that is
     last        whether the element of the last turn is read behind the loop
     dropped     what has a value in front of the loop, and another in a turn, and is not read behind it
-    again       statements that give other variables their values of the last turn, from its element alone
+    again       what gives other variables their values of the last turn that does, from its element alone: first
+                statements of each turn, then those of turns for which one condition holds, then two, and so on
     """
 
     states: tuple[str, ...]
@@ -34,7 +37,7 @@ class Turn:
     kind: New = "list"
     last: bool = False
     dropped: tuple[str, ...] = ()
-    again: tuple[ast.stmt, ...] = ()
+    again: tuple[tuple[ast.stmt, ...], ...] = ()
 
     def concerns(self, node: ast.AST) -> bool:
         """Whether anything that is handed on or collected stands in the code."""
@@ -77,7 +80,7 @@ def turn_of(node: ast.For, around: Around) -> Turn:
         raise NoPipeline  # a cell's annotations are evaluated, and kept
     first = read_first(node.body, around.own)
     collected, kind = _what_collects(node, body, around)
-    again, settled = _from_element(node, (first - targets) | {collected}, around)
+    again, settled = _from_element(node, first - targets, collected, around)
     kept = first | (around.behind - settled)
     states = tuple(each for each in assigned if each in kept and each not in targets)
     if not states and not collected:
@@ -96,25 +99,37 @@ def turn_of(node: ast.For, around: Around) -> Turn:
 
 
 def _from_element(
-    node: ast.For, handed: frozenset[str], around: Around
-) -> tuple[tuple[ast.stmt, ...], frozenset[str]]:
-    """The statements that each turn begins with and that have nothing to do with others, and what they give values.
+    node: ast.For, handed: frozenset[str], collected: str, around: Around
+) -> tuple[tuple[tuple[ast.stmt, ...], ...], frozenset[str]]:
+    """The statements that have nothing to do with other turns, as `Turn` has them, and what they give values.
 
-    `handed`: what is handed on from turn to turn, or collected in. What is compiled has no side effects, so that Python
-    may run these once more when the loop is over. Those of cells: in functions hardly anything is read behind loops.
+    `handed`: what is handed on from turn to turn. What is compiled has no side effects, so that Python may run these
+    once more when the loop is over. Those of cells: in functions hardly anything is read behind loops.
     """
-    found: list[ast.stmt] = []
     if not around.shared:
         return (), frozenset[str]()
-    for each in node.body:
-        concerned = any(isinstance(part, ast.Name) and part.id in handed for part in ast.walk(each))
-        if concerned or _goes_on(each):
-            break
-        found.append(each)
-    twice = stored(found) & stored(node.body[len(found) :])
+    parts, rest = parts_of(node.body, Turn(tuple(handed), collected))
+    levels: list[tuple[ast.stmt, ...]] = []
+    given: list[frozenset[str]] = []
+    before: list[ast.stmt] = []
+    own: list[ast.stmt] = []
+    for each in (*parts, None):
+        if isinstance(each, Computed):
+            own += each.statements
+            continue
+        levels.append((*before, *own))
+        given.append(stored(own))
+        if isinstance(each, Condition):
+            skips = ast.If(ast.UnaryOp(ast.Not(), each.test), [ast.Continue()], [])
+            before, own = [*before, *own, all_placed(skips, node)], []
+    twice = {name for name, times in Counter(chain(*given, stored(rest))).items() if times > 1}
     if twice:
-        return _from_element(node, handed | twice, around)
-    return tuple(found), definitely(found, around.own)
+        return _from_element(node, handed | twice, collected, around)
+    settled = definitely(
+        [each for part in parts if isinstance(part, Computed) for each in part.statements], around.own
+    )
+    first, *further = levels
+    return (first, *(level for level, names in zip(further, given[1:], strict=True) if names)), settled
 
 
 def _what_collects(node: ast.For, body: Sequence[ast.stmt], around: Around) -> tuple[str, New]:
