@@ -355,8 +355,10 @@ class CellRun:
             from hastega_magic.compiler.fastpath.ordinary_code import options_for, ordinary_code
 
             options = options_for(self.options)
-            registry = self.memory.holding if number in cell.lasting else None
-            known = ordinary_code(code, options, self.filename, places, registry)
+            known = self.memory.ordinary.get((number, options))
+            if known is None:
+                made = ordinary_code(code, options, self.filename, places, self.memory.holding)
+                known = self.memory.ordinary.put((number, options), made)
             self.ordinary[number] = known
             if number in cell.lasting:
                 self.nested[number] = known

@@ -10,10 +10,13 @@ from hastega_magic.compiler.comparing.remembered import Remembered
 from hastega_magic.compiler.fastpath.brief import Briefs
 from hastega_magic.compiler.fastpath.hooks import PIPES, Hooks
 from hastega_magic.compiler.fastpath.statement_cache import StatementCache
+from hastega_magic.lru import LruCache
 from hastega_magic.records import dataclass
 
 if TYPE_CHECKING:
+    from hastega_magic.compiler.fastpath.ordinary import OrdinaryCode
     from hastega_magic.compiler.fastpath.repeated import Repeated
+    from hastega_magic.compiler.options import Options
 
 
 @dataclass
@@ -26,6 +29,8 @@ class Memory:
     """Statements that ran as one loop."""
     hooks: Hooks = field(default_factory=Hooks)
     """What the code of cells calls."""
+    ordinary: LruCache[tuple[int, Options], OrdinaryCode] = field(default_factory=lambda: LruCache(256))
+    """Ordinary code of cells that may run again, and with which options it is tried."""
     holding: dict[int, Repeated] = field(default_factory=dict[int, "Repeated"])
     """Those of them that keep forms, by identity."""
     remembered: Remembered = field(default_factory=Remembered)
