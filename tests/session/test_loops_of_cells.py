@@ -35,8 +35,8 @@ def after(text: str, *earlier: str, names: dict[str, Any] | None = None) -> dict
         exec(cell, pythons)
     found = {name: value for name, value in ours.items() if not name.startswith("__")}
     expected = {name: value for name, value in pythons.items() if not name.startswith("__")}
-    assert {n: (type(v), repr(v)) for n, v in found.items() if not callable(v)} == {
-        n: (type(v), repr(v)) for n, v in expected.items() if not callable(v)
+    assert {n: (type(v).__name__, repr(v)) for n, v in found.items() if not callable(v)} == {
+        n: (type(v).__name__, repr(v)) for n, v in expected.items() if not callable(v)
     }
     assert found.keys() == expected.keys()
     return ours
@@ -82,21 +82,95 @@ def test_an_inner_statement_is_a_loop_for_each_turn_of_the_outer_one(loops):  # 
 
 
 LEFT = {
-    "not in the cell": "for x in xs:\n    total += x\n",
     "read by a function": "total = 0\ndef show():\n    return total\nfor x in xs:\n    total += x * 2\n",
     "a value of some turn": "total = 0\nfor x in xs:\n    if x > 490:\n        y = x\n    total += x * 2\n",
     "twice": "total = 0\nfor x in xs:\n    y = x * x\n    if y > 9:\n        total += y\n        y = 3\n",
     "annotated": "total = 0\nfor x in xs:\n    y: int = x * 2\n    total += y\n",
     "an iterator": "total = 0\nfor x in iter(xs):\n    total += x * 2\n",
-    "seen before": "out = []\nkept = out\nfor x in xs:\n    out.append(x * 2)\n",
-    "handed to a function": "out = []\nsee()\nfor x in xs:\n    out.append(x * 2)\n",
+    "no list": "out = set()\nfor x in xs:\n    out.append(x * 2) if x > 900 else None\n",
+    "an index": "out = [0] * 1000\nfor i in range(n):\n    out[i % 1000] = i\n",
     "deleted": "total = 0\nfor x in xs:\n    total += x * 2\ndel x\n",
 }
 
 
 @pytest.mark.parametrize("text", LEFT.values(), ids=LEFT)
 def test_what_is_pythons(text, loops):  # noqa: F811
-    after(text, "seen = []\ndef see():\n    seen.append(out)\ntotal = 5\n")
+    after(text)
+    assert loops == []
+
+
+EARLIER = {
+    "a number": "for x in xs:\n    total += x\n",
+    "a value of some turn": "for x in xs:\n    if x > 490:\n        y = x\n    total += x * 2\n",
+    "a list": "for x in xs:\n    old.append(x * 2)\n",
+    "a dict": "for i, x in enumerate(xs):\n    d[x % 50] = i\n",
+    "seen before": "out = []\nkept = out\nfor x in xs:\n    out.append(x * 2)\n",
+    "handed to a function": "out = []\nsee()\nfor x in xs:\n    out.append(x * 2)\n",
+    "seen by a property": "out = []\nobserver.sees\nfor x in xs:\n    out.append(x * 2)\n",
+}
+
+
+@pytest.mark.parametrize("text", EARLIER.values(), ids=EARLIER)
+def test_variables_of_earlier_cells_are_handed_on_and_filled(text, loops):  # noqa: F811
+    """Whoever holds what is filled sees it filled."""
+    after(
+        text,
+        "total, y, old, d, seen = 5, 0, [1, 2], {3: 4, 77: 5}, []\nholds = [old, d]\n",
+        "def see():\n    seen.append(out)\nclass Observer:\n    @property\n    def sees(self):\n        see()\n"
+        "    def __repr__(self):\n        return 'observer'\nobserver = Observer()\n",
+    )
+    assert len(loops) == 1
+
+
+GONE = {
+    "deleted": "total = 0\nkill()\nfor x in xs:\n    total += x * x\n",
+    "another type": "total = 'a'\nfor x in xs:\n    total += x * x\n",
+    "a tuple": "out = ()\nfor x in xs:\n    out.append(x * x)\n",
+    "nothing": "for x in xs:\n    other.append(x * x)\n",
+    "in the middle": "total = 0\nfor x in xs:\n    y = x * 2\n    if x % 2:\n        y += 1\n"
+    "    total += 1 // (y - 600)\n",
+    "raised": "for i in range(20000):\n    y = i * i\n    z = 0\n    if i % 2:\n        z = y % 7\n"
+    "    if z + i > 15000:\n        raise ValueError(i)\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", GONE.values(), ids=GONE)
+def test_errors_leave_what_python_leaves(text, monkeypatch):
+    monkeypatch.setattr(searching, "COMPILED_AFTER", 0.0)
+    monkeypatch.setattr(searching, "_LEAST", 0.0)
+    ours, pythons = dict(GIVEN), dict(GIVEN)
+    killer = "def kill():\n    global total\n    del total\n"
+    session, raised = Session(ours, QUIET), []
+    session.run_cell(killer)
+    exec(killer, pythons)
+    for run in (session.run_cell, lambda text: exec(text, pythons)):
+        with pytest.raises(Exception) as info:  # noqa: PT011  whatever it is
+            run(text)
+        raised.append(f"{info.type} {info.value}")
+    assert raised[0] == raised[1]
+    numbers = ({n: v for n, v in names.items() if type(v) in (int, str, tuple)} for names in (ours, pythons))
+    assert next(numbers) == next(numbers)
+    assert ours.keys() == pythons.keys()
+
+
+def test_a_turn_far_from_the_end_is_not_looked_for_again(loops):  # noqa: F811
+    text = "total = 0\nfor x in range(100_000):\n    if x < 9:\n        y = x * 2\n        total += y\n"
+    names: dict[str, Any] = {}
+    session = Session(names, QUIET)
+    for times in range(1, 4):
+        session.run_cell(text, "<far>")
+        assert {name: names[name] for name in ("total", "x", "y")} == {"total": 72, "x": 99_999, "y": 16}
+        assert len(loops) == 1, times
+        names["y"] = 0
+
+
+def test_functions_that_lie_in_modules_see_each_turn(loops):  # noqa: F811
+    after(
+        "total = 0\nfor x in xs:\n    total = (total + f(x)) % 1000003\n",
+        "import types\nhere = types.ModuleType('here')\ndef g(v):\n    return v + total\nhere.g = g\n"
+        "def f(v):\n    return here.g(v)\n",
+        names=GIVEN | {"total": 0},
+    )
     assert loops == []
 
 

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import array
+import itertools
 import operator
 import time
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, cast
 
 import numpy as np
 
 from hastega_magic.compiler.fastpath.handoff import lay
 from hastega_magic.compiler.fastpath.ordinary import NOTHING, OrdinaryCode
 from hastega_magic.records import dataclass
-from hastega_magic.syntax.ordinary.parts import Ordinary
+from hastega_magic.syntax.ordinary.parts import HandsOn, Ordinary
 
 _NUMBERS = frozenset({bool, int, float, complex})
 _BY_PLACE = frozenset({list, tuple, range, array.array, bytes, bytearray, np.ndarray})
 """What has its last element at the place -1."""
 
+_NEAR = 4096
+"""Elements from the end among which the last turn that gives a variable its value is soon found."""
+
+_FAR = "its variables have their values from a turn that is far from its end, and only Python's loop gives them that"
 _LAST = "the last element of what it goes through is read behind it, and only Python can give that"
 
 
@@ -28,6 +33,9 @@ class ForStatement(OrdinaryCode):
 
     _began: tuple[float, int] | None = None
     """When Python's loop began, over how many elements, where that is measured; of the last run of any thread."""
+
+    _far: bool = False
+    """Whether a turn far from the end was the last one that gave its variables values."""
 
     def looped(
         self,
@@ -50,7 +58,7 @@ class ForStatement(OrdinaryCode):
             return False
         assert self.code is not None
         assert self.code.hands_on is not None
-        backwards = (_from_end(self.code, operands) for _ in range(self.code.hands_on.backwards))
+        backwards = (self._walked(operands) for _ in range(self.code.hands_on.backwards))
         lay((*backwards, handed[0] if len(handed) == 1 else handed))
         return True
 
@@ -63,12 +71,25 @@ class ForStatement(OrdinaryCode):
         assert code.hands_on is not None
         self._began, known = None, code.hands_on
         several = len(known.names) > 1
+        into: Any = None
+        if self._far:
+            self._not_worth(_FAR)
+            return None
+        if known.asked:
+            try:
+                operands, into = _asked(operands, known)
+            except NameError:  # which Python's loop is to raise
+                self._not_worth("a variable that it hands on has no value in front of it")
+                return None
         if known.initial is not None:
             before: Any = operands[known.initial] if several else (operands[known.initial],)
             for name, each in zip(known.names, before, strict=True):
                 if type(each) not in _NUMBERS:
                     self._not_worth(f"`{name}` is no number of Python's in front of it")
                     return None
+        if known.into is not None and type(into) is not (list if code.after is None else dict):
+            self._not_worth(f"`{known.names[0]}` is nothing that it can collect in, in front of it")
+            return None
         if known.last and not all(type(operands[each]) in _BY_PLACE for each in code.sources):
             self._not_worth(_LAST)
             return None
@@ -78,7 +99,22 @@ class ForStatement(OrdinaryCode):
                 self._began = time.perf_counter(), length
             return None
         values: Any = found if several else (found,)
+        if known.into is not None:
+            add: Callable[[object], None] = getattr(
+                cast(Any, into), "extend" if code.after is None else "update"
+            )
+            add(found)
+            values = ()
         return (*values, next(_from_end(code, operands))) if known.last else tuple(values)
+
+    def _walked(self, operands: tuple[Any, ...]) -> Iterator[object]:
+        """The elements from the end; who asks for many takes as long as Python's loop, which is not tried again."""
+        assert self.code is not None
+        elements = _from_end(self.code, operands)
+        yield from itertools.islice(elements, _NEAR)
+        for each in elements:
+            self._far = True
+            yield each
 
     def _not_worth(self, why: str) -> bool:
         self._began = None  # that of a run which an element ended
@@ -94,22 +130,33 @@ class ForStatement(OrdinaryCode):
             self._profitability.took(time.perf_counter() - began, length, True, value=None)
 
 
+def _asked(operands: tuple[Any, ...], known: HandsOn) -> tuple[tuple[Any, ...], object]:
+    """The operands with what the variables are in front of the loop, and what elements are added to."""
+    into = None if known.into is None else operands[known.into]()
+    if known.initial is None:
+        return operands, into
+    first, last = operands[: known.initial], operands[known.initial + 1 :]
+    return (*first, operands[known.initial](), *last), into
+
+
 def _from_end(code: Ordinary, operands: tuple[Any, ...]) -> Iterator[object]:
     """The elements of what the statement goes through, the last one first: by place, side by side, numbered."""
     sources = [operands[each] for each in code.sources]
-    turned = [each in code.backwards for each in code.sources]
-    for place in range(min(map(len, sources)) - 1, -1, -1):
-        elements = [it[-1 - place if back else place] for it, back in zip(sources, turned, strict=True)]
-        found = elements[0]
-        for step in code.steps:
-            if step.stage == "zip":
-                found = tuple(elements)
-            elif step.stage == "enumerate":
-                starts = (operator.index(operands[number]) for _, number in step.arguments)
-                found = (sum(starts) + place, found)
-            else:
-                break
-        yield found
+    count = min(map(len, sources))
+    parts: list[Iterator[object]] = [
+        iter(it) if each in code.backwards else reversed(it if len(it) == count else it[:count])
+        for it, each in zip(sources, code.sources, strict=True)
+    ]
+    found = parts[0]
+    for step in code.steps:
+        if step.stage == "zip":
+            found = zip(*parts, strict=False)
+        elif step.stage == "enumerate":
+            start = sum(operator.index(operands[number]) for _, number in step.arguments)
+            found = zip(range(start + count - 1, start - 1, -1), found, strict=False)
+        else:
+            break
+    return found
 
 
 def lay_again(callees: Sequence[object], operands: Sequence[object], again: tuple[int, ...] | None) -> None:

@@ -140,7 +140,10 @@ def _parts(value: Any) -> Iterable[object]:
 def _of_function(function: FunctionType) -> Iterator[object]:
     for code in codes(function.__code__):
         for name in code.co_names:
-            yield function.__globals__.get(name, None)
+            found = function.__globals__.get(name, None)
+            yield found
+            if type(found) is ModuleType:  # whose functions may have been put there by the user
+                yield from (vars(found).get(each) for each in code.co_names)
     for cell in function.__closure__ or ():
         found = contents(cell)
         yield None if found is ABSENT else found

@@ -106,4 +106,11 @@ class _Ended(ast.NodeTransformer):
         return node
 
 
-__all__ = ["computed", "shape_of", "step", "told", "value_of"]
+def with_functions(made: Sequence[ast.FunctionDef], statement: ast.stmt, shared: bool) -> ast.stmt:
+    """One statement: the functions, what uses them, and their end. `shared`: others see it if they are left there."""
+    over = ast.Delete([ast.Name(each.name, ast.Del()) for each in made])
+    used: list[ast.stmt] = [ast.Try([statement], [], [], [over])] if shared else [statement, over]
+    return ast.If(ast.Constant(True), [*made, *used], [])
+
+
+__all__ = ["computed", "shape_of", "step", "told", "value_of", "with_functions"]

@@ -22,7 +22,7 @@ from typing import Any, cast
 
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.ordinary.beside import looked_at, may_be_laid, standing_for, taken
-from hastega_magic.syntax.ordinary.bodies import computed, shape_of, step, value_of
+from hastega_magic.syntax.ordinary.bodies import computed, shape_of, step, value_of, with_functions
 from hastega_magic.syntax.ordinary.comprehension import comprehension, is_iterator, source_of
 from hastega_magic.syntax.ordinary.parts import CALLEES, OPERANDS, HandsOn, Ordinary, Parts
 from hastega_magic.syntax.ordinary.rewriting import (
@@ -59,6 +59,7 @@ class _Loop:
     functions: list[ast.FunctionDef] = field(default_factory=list[ast.FunctionDef])
     first: ast.expr = field(default_factory=lambda: ast.Constant(None))
     initial: int | None = None
+    into: int | None = None
 
     def clauses(self) -> None:
         """As that of several clauses, where nothing stands between one `for` and the next; NoPipeline elsewhere."""
@@ -125,6 +126,8 @@ class _Loop:
             elif not parts.steps:
                 raise NoPipeline("it hands its elements on as they are, in which Python is as fast")
             parts.step("to_list", rest[0], text="")
+            if self.turn.shared:
+                self.into = self._variables(ast.Name(self.turn.collected, ast.Load()), rest)
             return
         pair = added(rest, self.turn.states)
         if pair is None:
@@ -134,6 +137,13 @@ class _Loop:
         if not (isinstance(value, ast.Name) and value.id == shape):
             self._stage("map", function_of(shape, value), value)
         self._add(op, rest[0])
+
+    def _variables(self, before: ast.expr, place: Sequence[ast.stmt]) -> int:
+        """The operand that is what variables are in front of the loop; of a cell's a function that gives it."""
+        given = (
+            ast.Lambda(ast.arguments([], [], None, [], [], None, []), before) if self.turn.shared else before
+        )
+        return self.parts.operand(placed(given, _place(place)), source=False)[0]
 
     def _name(self) -> str:
         return f"__hastega_turn_{self.number}_{len(self.functions)}__"
@@ -163,7 +173,7 @@ class _Loop:
     def _hand_on(self, made: ast.Lambda | ast.FunctionDef, rest: Sequence[ast.stmt]) -> None:
         states: list[ast.expr] = [ast.Name(name, ast.Load()) for name in self.turn.states]
         before = states[0] if len(states) == 1 else ast.Tuple(states, ast.Load())
-        self.initial, _ = self.parts.operand(placed(before, _place(rest)), source=False)
+        self.initial = self._variables(before, rest)
         arguments = ("function", self._function(made)), ("operand", self.initial)
         self.parts.step("reduce", _place(rest), *arguments, text=_text(self.parts.text, rest))
 
@@ -201,9 +211,12 @@ def looped(
     after = dict if turn.collected and turn.kind == "dict" else None
     breaks = any(isinstance(each, ast.Break) for each in ast.walk(node))
     handed = HandsOn(
-        found.initial, turn.states or (turn.collected,), turn.last, breaks, max(0, len(turn.again) - 1)
+        found.initial, turn.states or (turn.collected,), turn.last, breaks, max(0, len(turn.again) - 1), found.into,
+        turn.shared,
+    )  # fmt: skip
+    ordinary = parts.ordinary(
+        site, roots, asked, after, hands_on=handed, shared=shared_by(node, around, turn.collected)
     )
-    ordinary = parts.ordinary(site, roots, asked, after, hands_on=handed, shared=shared_by(node, around))
     return ordinary, _statement(node, found, site, once, again, visit, inside)
 
 
@@ -239,9 +252,8 @@ def _statement(
     timed = ast.If(ast.Name(BEGAN, ast.Load()), [ast.Expr(_call(ENDED, ast.Constant(site.id)))], [])
     otherwise: list[ast.stmt] = [inside(loop), timed]
     made: ast.stmt = ast.If(ast.BoolOp(ast.And(), [worth, tried]), done, otherwise)
-    if found.functions:  # one statement stands for the other
-        over = ast.Delete([ast.Name(each.name, ast.Del()) for each in found.functions])
-        made = ast.If(ast.Constant(True), [*found.functions, made, over], [])
+    if found.functions:
+        made = with_functions(found.functions, made, found.turn.shared)
     return all_placed(made, node)
 
 
@@ -283,7 +295,9 @@ def _evaluated(found: _Loop) -> tuple[dict[tuple[str, int], ast.expr], bool]:
     """What is evaluated once, in Python's order, and whether it may be evaluated again, as it is names alone."""
     parts = found.parts
     given = {(CALLEES, n): each for n, each in enumerate(parts.callees)}
-    given |= {(OPERANDS, n): each for n, each in enumerate(parts.operands) if n != found.initial}
+    given |= {
+        (OPERANDS, n): each for n, each in enumerate(parts.operands) if n not in (found.initial, found.into)
+    }
     once = {place: each for place, each in given.items() if not is_constant(each)}
     again = all(isinstance(each, ast.Name) for each in once.values())
     if not again and not may_be_laid(once, found.first):
@@ -293,7 +307,7 @@ def _evaluated(found: _Loop) -> tuple[dict[tuple[str, int], ast.expr], bool]:
 
 def _handed(node: ast.For, turn: Turn) -> ast.expr:
     """The variables that are given what the loop hands on."""
-    names = turn.states or (turn.collected,)
+    names = turn.states or (() if turn.shared else (turn.collected,))
     targets: list[ast.expr] = [ast.Name(name, ast.Store()) for name in names]
     if turn.last:
         targets.append(copied(node.target))

@@ -19,7 +19,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from hastega_magic.syntax.ordinary.beside import beside
-from hastega_magic.syntax.ordinary.bodies import told
+from hastega_magic.syntax.ordinary.bodies import told, with_functions
 from hastega_magic.syntax.ordinary.comprehension import source_of
 from hastega_magic.syntax.ordinary.parts import CALLEES, FUNCTIONS, OPERANDS, Ordinary, Parts, Step
 from hastega_magic.syntax.ordinary.refused import check
@@ -93,9 +93,8 @@ def _made(
     loop = cast(ast.For, inside(loop))
     loop.iter = standing
     statement: ast.stmt = loop
-    if isinstance(ends, ast.FunctionDef):  # one statement stands for the other
-        over = ast.Delete([ast.Name(ends.name, ast.Del())])
-        statement = ast.If(ast.Constant(True), [ends, loop, over], [])
+    if isinstance(ends, ast.FunctionDef):
+        statement = with_functions([ends], loop, bool(shared))
     return parts.ordinary(site, None, asked, None, seeks=True, shared=shared), all_placed(statement, node)
 
 

@@ -30,6 +30,7 @@ class Turn:
     dropped     what has a value in front of the loop, and another in a turn, and is not read behind it
     again       what gives other variables their values of the last turn that does, from its element alone: first
                 statements of each turn, then those of turns for which one condition holds, then two, and so on
+    shared      whether the variables are a cell's: they may have no value, and others may hold what is collected in
     """
 
     states: tuple[str, ...]
@@ -38,6 +39,7 @@ class Turn:
     last: bool = False
     dropped: tuple[str, ...] = ()
     again: tuple[tuple[ast.stmt, ...], ...] = ()
+    shared: bool = False
 
     def concerns(self, node: ast.AST) -> bool:
         """Whether anything that is handed on or collected stands in the code."""
@@ -90,12 +92,12 @@ def turn_of(node: ast.For, around: Around) -> Turn:
     if states and collected:
         raise NoPipeline(f"it collects elements, and hands `{states[0]}` on as well")
     for name in states:
-        if name not in around.before:
+        if name not in around.before and not around.shared:
             read = "" if name in first else "is read behind it, and "
             raise NoPipeline(f"`{name}` {read}may have no value in front of it")
     last = bool(targets & around.behind)
     dropped = around.before.intersection(targets.union(assigned) if not last else assigned).difference(states)
-    return Turn(states, collected, kind, last, tuple(sorted(dropped - settled)), again)
+    return Turn(states, collected, kind, last, tuple(sorted(dropped - settled)), again, around.shared)
 
 
 def _from_element(
@@ -139,15 +141,16 @@ def _what_collects(node: ast.For, body: Sequence[ast.stmt], around: Around) -> t
     if not names:
         return "", "list"
     for name in sorted(names):
-        if name not in around.new:
+        if name not in around.new and not around.shared:
             raise NoPipeline(f"`{name}` is not made, and empty, in front of it: others may know of it")
     if len(names) > 1:
         raise NoPipeline("it collects elements in several variables")
     (name,) = names
     standing = [each for each in ast.walk(node) if isinstance(each, ast.Name) and each.id == name]
-    if len(standing) > len(collecting) or any(_kind(each) != around.new[name] for each in collecting):
+    kind = around.new.get(name, _kind(collecting[0]))
+    if len(standing) > len(collecting) or any(_kind(each) != kind for each in collecting):
         raise NoPipeline
-    return name, around.new[name]
+    return name, kind
 
 
 def parts_of(body: Sequence[ast.stmt], turn: Turn) -> tuple[list[Part], list[ast.stmt]]:

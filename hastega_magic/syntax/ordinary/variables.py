@@ -80,18 +80,15 @@ def note_variables(function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
 def note_cell_variables(body: list[ast.stmt]) -> None:
     """The same for the statements of a cell: all of its variables may be read behind it.
 
-    Those that have a value before the cell are not known here.
+    Which have a value in front of it, and whether somebody knows of what is new, is only known when it runs.
     """
     loops = [each for each in _own_nodes(body) if isinstance(each, ast.For)]
     if not loops:
         return
     nothing = ast.arguments([], [], None, [], [], None, [])
     own = own_names(ast.FunctionDef("", nothing, body, [])) - _seen_elsewhere(body)
-    forwards = _Forwards(own, shared=True)
-    forwards.block(body, frozenset(), {})
     for loop in loops:
-        before, new = forwards.found[loop]
-        setattr(loop, AROUND, Around(before, own, new, own, shared=True))
+        setattr(loop, AROUND, Around(frozenset(), own, {}, own, shared=True))
 
 
 def _own_nodes(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
@@ -114,12 +111,6 @@ def _may_look_around(node: ast.AST) -> bool:
             return name in _READS_THE_FRAME
         case _:
             return False
-
-
-def _may_call(node: ast.AST) -> bool:
-    """Whether functions are called there that are not known to be Python's."""
-    calls = (each.func for each in ast.walk(node) if isinstance(each, ast.Call))
-    return not all(isinstance(each, ast.Name) and each.id in _PYTHONS for each in calls)
 
 
 def _touched(node: ast.AST) -> frozenset[str]:
@@ -152,9 +143,9 @@ def _declared(node: ast.AST) -> frozenset[str]:
     return frozenset(node.names) if isinstance(node, (ast.Nonlocal, ast.Global)) else frozenset()
 
 
-def shared_by(node: ast.For, around: Around) -> frozenset[str]:
+def shared_by(node: ast.For, around: Around, collected: str = "") -> frozenset[str]:
     """The variables that turns of the loop give a value, or fill, and that functions defined elsewhere may read."""
-    return (stored([node]) & around.own).union(around.new) if around.shared else frozenset()
+    return stored([node]).union([collected] if collected else []) if around.shared else frozenset()
 
 
 def read_first(body: list[ast.stmt], own: frozenset[str]) -> frozenset[str]:
@@ -215,13 +206,9 @@ def _new(statement: ast.stmt) -> dict[str, New]:
 
 @dataclass
 class _Forwards:
-    """Which variables have a value before each `for` statement, and which hold something new.
-
-    `shared`: functions that are called may see them, and what is new is so no more.
-    """
+    """Which variables have a value before each `for` statement, and which hold something new."""
 
     own: frozenset[str]
-    shared: bool = False
     found: dict[ast.For, tuple[frozenset[str], dict[str, New]]] = field(
         default_factory=dict[ast.For, "tuple[frozenset[str], dict[str, New]]"]
     )
@@ -231,26 +218,19 @@ class _Forwards:
         new = {**new}
         for each in body:
             have = self._statement(each, have, new)
-            new = self._untouched(new, each)
+            new = _without(new, each)
             new |= {name: kind for name, kind in _new(each).items() if name in self.own}
         return have
-
-    def _untouched(self, new: dict[str, New], node: ast.AST) -> dict[str, New]:
-        """Those that are still new when the code has run."""
-        if not new or (self.shared and _may_call(node)):
-            return {}
-        touched = _touched(node)
-        return {name: kind for name, kind in new.items() if name not in touched}
 
     def _statement(self, node: ast.stmt, have: frozenset[str], new: dict[str, New]) -> frozenset[str]:
         match node:
             case ast.Return() | ast.Raise() | ast.Break() | ast.Continue():
                 return self.own
             case ast.If(test=test, body=body, orelse=other):
-                known = self._untouched(new, test)
+                known = _without(new, test)
                 return self.block(body, have, known) & self.block(other, have, known)
             case ast.For(target=target, iter=source, body=body, orelse=other):
-                self.found[node] = have, self._untouched(new, source)
+                self.found[node] = have, _without(new, source)
                 self.block(body, have | stored([target]), {})
                 self.block(other, have, {})
             case ast.With(items=items, body=body) | ast.AsyncWith(items=items, body=body):
@@ -261,6 +241,12 @@ class _Forwards:
                     self.block(part, have, {})
                 return have | (_assigned(node) & self.own)
         return have
+
+
+def _without(new: Mapping[str, New], node: ast.AST) -> dict[str, New]:
+    """Those that are still new when the code has run."""
+    touched = _touched(node)
+    return {name: kind for name, kind in new.items() if name not in touched}
 
 
 def definitely(body: Iterable[ast.stmt], own: frozenset[str]) -> frozenset[str]:
