@@ -87,6 +87,7 @@ LEFT = {
     "twice": "total = 0\nfor x in xs:\n    y = x * x\n    if y > 9:\n        total += y\n        y = 3\n",
     "annotated": "total = 0\nfor x in xs:\n    y: int = x * 2\n    total += y\n",
     "an iterator": "total = 0\nfor x in iter(xs):\n    total += x * 2\n",
+    "seen before": "out = []\nkept = out\nfor i in range(n):\n    out.append(len(kept) * 2)\n",
     "no list": "out = set()\nfor x in xs:\n    out.append(x * 2) if x > 900 else None\n",
     "an index": "out = [0] * 1000\nfor i in range(n):\n    out[i % 1000] = i\n",
     "deleted": "total = 0\nfor x in xs:\n    total += x * 2\ndel x\n",
@@ -102,10 +103,8 @@ def test_what_is_pythons(text, loops):  # noqa: F811
 EARLIER = {
     "a number": "for x in xs:\n    total += x\n",
     "a value of some turn": "for x in xs:\n    if x > 490:\n        y = x\n    total += x * 2\n",
-    "a list": "for x in xs:\n    old.append(x * 2)\n",
-    "a dict": "for i, x in enumerate(xs):\n    d[x % 50] = i\n",
-    "seen before": "out = []\nkept = out\nfor x in xs:\n    out.append(x * 2)\n",
     "handed to a function": "out = []\nsee()\nfor x in xs:\n    out.append(x * 2)\n",
+    "grown since": "d = {}\ngrow()\nfor i, x in enumerate(xs):\n    d[x % 50] = i\n",
     "seen by a property": "out = []\nobserver.sees\nfor x in xs:\n    out.append(x * 2)\n",
 }
 
@@ -115,8 +114,9 @@ def test_variables_of_earlier_cells_are_handed_on_and_filled(text, loops):  # no
     """Whoever holds what is filled sees it filled."""
     after(
         text,
-        "total, y, old, d, seen = 5, 0, [1, 2], {3: 4, 77: 5}, []\nholds = [old, d]\n",
-        "def see():\n    seen.append(out)\nclass Observer:\n    @property\n    def sees(self):\n        see()\n"
+        "total, y, seen = 5, 0, []\n",
+        "def see():\n    seen.append(out)\ndef grow():\n    d[77] = 5\n"
+        "class Observer:\n    @property\n    def sees(self):\n        see()\n"
         "    def __repr__(self):\n        return 'observer'\nobserver = Observer()\n",
     )
     assert len(loops) == 1

@@ -141,16 +141,15 @@ def _what_collects(node: ast.For, body: Sequence[ast.stmt], around: Around) -> t
     if not names:
         return "", "list"
     for name in sorted(names):
-        if name not in around.new and not around.shared:
+        if name not in around.new:
             raise NoPipeline(f"`{name}` is not made, and empty, in front of it: others may know of it")
     if len(names) > 1:
         raise NoPipeline("it collects elements in several variables")
     (name,) = names
     standing = [each for each in ast.walk(node) if isinstance(each, ast.Name) and each.id == name]
-    kind = around.new.get(name, _kind(collecting[0]))
-    if len(standing) > len(collecting) or any(_kind(each) != kind for each in collecting):
+    if len(standing) > len(collecting) or any(_kind(each) != around.new[name] for each in collecting):
         raise NoPipeline
-    return name, kind
+    return name, around.new[name]
 
 
 def parts_of(body: Sequence[ast.stmt], turn: Turn) -> tuple[list[Part], list[ast.stmt]]:

@@ -29,19 +29,6 @@ _CONSUME = frozenset(
 )
 """Functions of Python's that have done with a generator when they give a value."""
 
-_PYTHONS = _CONSUME | {
-    "range",
-    "enumerate",
-    "zip",
-    "reversed",
-    "abs",
-    "int",
-    "float",
-    "bool",
-    "round",
-    "print",
-}
-
 New = Literal["list", "dict"]
 
 
@@ -80,15 +67,18 @@ def note_variables(function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
 def note_cell_variables(body: list[ast.stmt]) -> None:
     """The same for the statements of a cell: all of its variables may be read behind it.
 
-    Which have a value in front of it, and whether somebody knows of what is new, is only known when it runs.
+    Which have a value in front of it is only known when it runs. What is new may be known to somebody all the same, as
+    functions that are called in between can read it.
     """
     loops = [each for each in _own_nodes(body) if isinstance(each, ast.For)]
     if not loops:
         return
     nothing = ast.arguments([], [], None, [], [], None, [])
     own = own_names(ast.FunctionDef("", nothing, body, [])) - _seen_elsewhere(body)
+    forwards = _Forwards(own)
+    forwards.block(body, frozenset(), {})
     for loop in loops:
-        setattr(loop, AROUND, Around(frozenset(), own, {}, own, shared=True))
+        setattr(loop, AROUND, Around(frozenset(), own, forwards.found[loop][1], own, shared=True))
 
 
 def _own_nodes(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
