@@ -131,7 +131,7 @@ GONE = {
     "    total += 1 // (y - 600)\n",
     "raised": "for i in range(20000):\n    y = i * i\n    z = 0\n    if i % 2:\n        z = y % 7\n"
     "    if z + i > 15000:\n        raise ValueError(i)\n",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("text", GONE.values(), ids=GONE)

@@ -75,7 +75,7 @@ class ForStatement(OrdinaryCode):
         if self._far:
             self._not_worth(_FAR)
             return None
-        if known.asked:
+        if code.shared:  # functions give its variables, which may have no value
             try:
                 operands, into = _asked(operands, known)
             except NameError:  # which Python's loop is to raise

@@ -210,10 +210,9 @@ def looped(
     asked = tuple(n for n, (kind, each) in enumerate(once) if kind == OPERANDS and each in parts.sources)
     after = dict if turn.collected and turn.kind == "dict" else None
     breaks = any(isinstance(each, ast.Break) for each in ast.walk(node))
-    handed = HandsOn(
-        found.initial, turn.states or (turn.collected,), turn.last, breaks, max(0, len(turn.again) - 1), found.into,
-        turn.shared,
-    )  # fmt: skip
+    backwards = max(0, len(turn.again) - 1)
+    variables = turn.states or (turn.collected,)
+    handed = HandsOn(found.initial, variables, turn.last, breaks, backwards, found.into)
     ordinary = parts.ordinary(
         site, roots, asked, after, hands_on=handed, shared=shared_by(node, around, turn.collected)
     )

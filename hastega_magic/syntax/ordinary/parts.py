@@ -119,7 +119,6 @@ class HandsOn:
     breaks    whether loops inside may end before they have gone through all they could
     backwards how often its elements are gone through from their end when it is over
     into      the operand that gives what elements are added to; None where they make something new
-    asked     whether variables are given by functions, as they may have no value
     """
 
     initial: int | None
@@ -128,7 +127,6 @@ class HandsOn:
     breaks: bool = False
     backwards: int = 0
     into: int | None = None
-    asked: bool = False
 
 
 @dataclass(frozen=True)
