@@ -64,6 +64,9 @@ DONE = {
     "never": "total = 0\nfor x in xs:\n    y = x * 2\n    if y == 77:\n        z = y + 1\n        total += z\n",
     "inside": "if n > 3:\n    total = 0\n    for x in xs:\n        total += x * x\n",
     "turns inside": "total = 0\nfor x in xs:\n    k = 0\n    while k * k < x:\n        k += 1\n    total += k\n",
+    "stores": "out = [0] * n\nfor i, x in enumerate(xs):\n    y = x * 2\n    if y > 0:\n        out[i] = y + 1\n",
+    "stores in place": "xs = [*xs]\nfor i in range(len(xs)):\n    xs[i] += i\n",
+    "stores in an array": "out = doubles * 0\nfor i in range(1, n - 1):\n    out[i] = doubles[i - 1] + doubles[i]\n",
     "placeholder's name": "total = 0\nfor _ in range(n):\n    total += 3\n",
     "tried": "try:\n    total = 0\n    for x in xs:\n        total += 7 // (x * x + 1)\nexcept ZeroDivisionError:\n"
     "    total = -1\n",
@@ -87,6 +90,8 @@ LEFT = {
     "twice": "total = 0\nfor x in xs:\n    y = x * x\n    if y > 9:\n        total += y\n        y = 3\n",
     "annotated": "total = 0\nfor x in xs:\n    y: int = x * 2\n    total += y\n",
     "an iterator": "total = 0\nfor x in iter(xs):\n    total += x * 2\n",
+    "stored and read": "out = [0] * n\ndef show():\n    return out[0]\nfor i in range(n):\n    out[i] = show() + i\n",
+    "stored at other places": "out = [0] * n\nfor i in range(n):\n    out[i * 7 % n] = i\n",
     "seen before": "out = []\nkept = out\nfor i in range(n):\n    out.append(len(kept) * 2)\n",
     "no list": "out = set()\nfor x in xs:\n    out.append(x * 2) if x > 900 else None\n",
     "an index": "out = [0] * 1000\nfor i in range(n):\n    out[i % 1000] = i\n",

@@ -7,12 +7,17 @@ import itertools
 import operator
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import field
 from typing import Any, cast
 
 import numpy as np
 
+from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.fastpath.handoff import lay
+from hastega_magic.compiler.fastpath.in_place import Elements, Places, places_of
+from hastega_magic.compiler.fastpath.objects import NotExact
 from hastega_magic.compiler.fastpath.ordinary import NOTHING, OrdinaryCode
+from hastega_magic.compiler.fastpath.pauses import Pauses
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.ordinary.parts import HandsOn, Ordinary
 
@@ -36,6 +41,8 @@ class ForStatement(OrdinaryCode):
 
     _far: bool = False
     """Whether a turn far from the end was the last one that gave its variables values."""
+    refusals: Pauses = field(default_factory=Pauses)
+    """How often elements were not what could be stored."""
 
     def looped(
         self,
@@ -71,27 +78,10 @@ class ForStatement(OrdinaryCode):
         assert code.hands_on is not None
         self._began, known = None, code.hands_on
         several = len(known.names) > 1
-        into: Any = None
-        if self._far:
-            self._not_worth(_FAR)
-            return None
-        if code.shared:  # functions give its variables, which may have no value
-            try:
-                operands, into = _asked(operands, known)
-            except NameError:  # which Python's loop is to raise
-                self._not_worth("a variable that it hands on has no value in front of it")
-                return None
-        if known.initial is not None:
-            before: Any = operands[known.initial] if several else (operands[known.initial],)
-            for name, each in zip(known.names, before, strict=True):
-                if type(each) not in _NUMBERS:
-                    self._not_worth(f"`{name}` is no number of Python's in front of it")
-                    return None
-        if known.into is not None and type(into) is not (list if code.after is None else dict):
-            self._not_worth(f"`{known.names[0]}` is nothing that it can collect in, in front of it")
-            return None
-        if known.last and not all(type(operands[each]) in _BY_PLACE for each in code.sources):
-            self._not_worth(_LAST)
+        try:
+            operands, into = self._before(operands, code, known)
+        except NotExact as error:
+            self._not_worth(str(error))
             return None
         found, length, by_python = self._tried(callees, functions, operands)
         if found is NOTHING:
@@ -99,13 +89,58 @@ class ForStatement(OrdinaryCode):
                 self._began = time.perf_counter(), length
             return None
         values: Any = found if several else (found,)
-        if known.into is not None:
-            add: Callable[[object], None] = getattr(
-                cast(Any, into), "extend" if code.after is None else "update"
-            )
+        if isinstance(into, Places):
+            if not self._stored(into, cast(Elements, found)):
+                return None
+            values = ()
+        elif into is not None:
+            add: Callable[[object], None] = getattr(into, "extend" if code.after is None else "update")
             add(found)
             values = ()
         return (*values, next(_from_end(code, operands))) if known.last else tuple(values)
+
+    def _before(
+        self, operands: tuple[Any, ...], code: Ordinary, known: HandsOn
+    ) -> tuple[tuple[Any, ...], Any]:
+        """The operands, what variables are in front of it among them, and where elements go.
+
+        NotExact, with the reason, where Python's loop has to do it.
+        """
+        into: Any = None
+        if self._far:
+            raise NotExact(_FAR)
+        if known.stores is not None:
+            if why := self.refusals.for_failures():
+                raise NotExact(why)
+            into = places_of(known, code, operands)
+        elif code.shared:  # functions give its variables, which may have no value
+            try:
+                operands, into = _asked(operands, known)
+            except NameError:  # which Python's loop is to raise
+                raise NotExact("a variable that it hands on has no value in front of it") from None
+            if known.into is not None and type(cast(object, into)) is not (
+                list if code.after is None else dict
+            ):
+                raise NotExact(f"`{known.names[0]}` is nothing that it can collect in, in front of it")
+        if known.initial is not None:
+            before: Any = operands[known.initial] if len(known.names) > 1 else (operands[known.initial],)
+            for name, each in zip(known.names, before, strict=True):
+                if type(each) not in _NUMBERS:
+                    raise NotExact(f"`{name}` is no number of Python's in front of it")
+        if known.last and not all(type(operands[each]) in _BY_PLACE for each in code.sources):
+            raise NotExact(_LAST)
+        return operands, into
+
+    def _stored(self, places: Places, found: Elements) -> bool:
+        """Whether the elements are stored, all of them or none."""
+        try:
+            places.store(found)
+        except NotExact as error:
+            self.reason = self.refusals.failed(str(error))
+            return False
+        self.refusals.compiled()
+        forget_inputs()  # what a loop has read of them
+        return True
 
     def _walked(self, operands: tuple[Any, ...]) -> Iterator[object]:
         """The elements from the end; who asks for many takes as long as Python's loop, which is not tried again."""
@@ -128,6 +163,14 @@ class ForStatement(OrdinaryCode):
             (began, length), self._began = self._began, None
             # Of what it has given nothing is known: it may have last bits.
             self._profitability.took(time.perf_counter() - began, length, True, value=None)
+
+
+@dataclass
+class Storing(ForStatement):
+    """Of one that stores elements in place."""
+
+    as_code_gives = staticmethod(Elements)
+    gives_objects = False
 
 
 def _asked(operands: tuple[Any, ...], known: HandsOn) -> tuple[tuple[Any, ...], object]:
@@ -165,4 +208,4 @@ def lay_again(callees: Sequence[object], operands: Sequence[object], again: tupl
         lay((*callees, *(operands[number] for number in again)))
 
 
-__all__ = ["ForStatement", "lay_again"]
+__all__ = ["ForStatement", "Storing", "lay_again"]

@@ -22,11 +22,13 @@ class NotExact(Exception):
     """The result would differ from Python's, in value or type."""
 
 
-def objects(value: Any, scalars: Scalars) -> Any:
+def objects(value: Any, scalars: Scalars | None) -> Any:
     """The result of a loop over NumPy's scalars as Python code has it: a list of objects, or one.
 
-    NotExact where the loop's value does not tell.
+    NotExact where the loop's value does not tell. None: no such take part.
     """
+    if scalars is None:
+        return value
     if isinstance(value, np.ndarray):
         return _listed(cast("np.ndarray[Any, Any]", value), scalars.kinds)
     kind: Any = scalars.kinds

@@ -10,14 +10,14 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import field, replace
 from types import FunctionType
-from typing import cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
 from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.choice.auto import sooner_again
 from hastega_magic.compiler.driver import Driver, StrictError
-from hastega_magic.compiler.fastpath.drifting import DRIFTS, drifts
+from hastega_magic.compiler.fastpath.drifting import are_same_bits, unfit
 from hastega_magic.compiler.fastpath.few_lately import FewLately
 from hastega_magic.compiler.fastpath.fielded import prepared
 from hastega_magic.compiler.fastpath.given_objects import NAN, HoldsNan, exact, may_give_them
@@ -34,7 +34,7 @@ from hastega_magic.compiler.fastpath.operands import (
 )
 from hastega_magic.compiler.fastpath.pauses import Pauses
 from hastega_magic.compiler.fastpath.places import PlacesOf, at_places, itself
-from hastega_magic.compiler.fastpath.profitability import SOONER, STAYS, Profitability, are_same_bits, at_most
+from hastega_magic.compiler.fastpath.profitability import SOONER, STAYS, Profitability, at_most
 from hastega_magic.compiler.fastpath.refusals import RAISED, may_see, read_from, refused, sentence
 from hastega_magic.compiler.fastpath.repeated import Form, Repeated
 from hastega_magic.compiler.fastpath.row_by_row import cut_evenly
@@ -65,8 +65,6 @@ _OFTEN = 8
 _MANY = 1 << 17
 """Over so many elements a loop that is known may be put together anew for each run."""
 
-_BY_LAST_BITS = "which of its elements it is may be decided by last bits, in which loops may differ"
-
 
 @dataclass
 class OrdinaryCode(Repeated):
@@ -82,6 +80,9 @@ class OrdinaryCode(Repeated):
     _nest: PlacesOf | None = None
     _few: FewLately = field(default_factory=FewLately)
     _profitability: Profitability = field(default_factory=Profitability)
+    as_code_gives: ClassVar[Callable[[Any, Any], Any]] = staticmethod(objects)
+    """What a loop's value is in Python's code; NotExact where that cannot be told."""
+    gives_objects: ClassVar[bool] = True  # which ones may be noticed
 
     def __reduce__(self) -> tuple[object, ...]:
         made = type(self), (self.site, self.options, self.filename)
@@ -269,7 +270,7 @@ class OrdinaryCode(Repeated):
             value = form.prepared.run(source, self._unlisted(displays) if form.scalars else displays)
         except DoesNotFit:
             return NOTHING
-        found = value if form.scalars is None else objects(value, form.scalars)
+        found = self.as_code_gives(value, form.scalars)
         form.seconds, form.again = time.perf_counter() - began, True
         return found
 
@@ -311,7 +312,7 @@ class OrdinaryCode(Repeated):
         try:
             bound, outcome = self._by_loops(source, displays, given, trace)
             known = outcome.loops[0].scalars if outcome.loops else None
-            value = outcome.values[0] if known is None else objects(outcome.values[0], known)
+            value = self.as_code_gives(outcome.values[0], known)
         except (NotExact, StrictError) as error:
             if self.varying:
                 self.without()
@@ -335,7 +336,7 @@ class OrdinaryCode(Repeated):
         self._compiled += not (outcome.execution.cached and given.length >= _MANY)
         self.reason = ""
         seconds = time.perf_counter() - began
-        gives = may_give_them(outcome.execution.fused, all(given.arrays))
+        gives = self.gives_objects and may_give_them(outcome.execution.fused, all(given.arrays))
         ready = prepared(bound, outcome, self.options, self.filename, gives)
         nested, same = self.code.nest is not None, are_same_bits(outcome)
         most = by_python_at_most(ready, given.length)
@@ -350,11 +351,7 @@ class OrdinaryCode(Repeated):
         return exact(value) if gives else value
 
     def _unfit(self, outcome: Outcome) -> str:
-        """Why loops are not to do it, though they have; "" where they are."""
-        assert self.code is not None
-        if self.code.picks and not are_same_bits(outcome):
-            return _BY_LAST_BITS
-        return DRIFTS if drifts(outcome) else ""
+        return unfit(self.code, outcome) if self.code else ""
 
     def _by_loops(
         self, source: object, displays: Sequence[Display], given: Iterated, trace: Trace

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hastega_magic.compiler.fastpath.for_statements import ForStatement
+from hastega_magic.compiler.fastpath.for_statements import ForStatement, Storing
 from hastega_magic.compiler.fastpath.ordinary import OrdinaryCode
 from hastega_magic.compiler.fastpath.repeated import Repeated
 from hastega_magic.compiler.fastpath.searching import Search
@@ -22,7 +22,10 @@ def ordinary_code(
     code: Ordinary, options: Options, filename: str, places: Text, registry: dict[int, Repeated] | None = None
 ) -> OrdinaryCode:
     """What runs a piece of ordinary code."""
-    kind = Search if code.seeks else OrdinaryCode if code.hands_on is None else ForStatement
+    hands = code.hands_on
+    kind = (
+        Search if code.seeks else OrdinaryCode if hands is None else Storing if hands.stores else ForStatement
+    )
     return kind(code.site, options, filename, registry=registry, code=code, places=places)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from hastega_magic.compiler.choice.auto import Choice
 from hastega_magic.compiler.fastpath.drifting import loops_of
 from hastega_magic.compiler.outcome import Outcome
-from hastega_magic.compiler.python.by_python import computed_by, same_bits
+from hastega_magic.compiler.python.by_python import computed_by
 from hastega_magic.compiler.sources.long_ranges import count_of
 from hastega_magic.records import dataclass
 
@@ -186,14 +186,6 @@ def _count(source: Any) -> int:
     return len(source) if type(source) in VIEWS else count_of(source)
 
 
-def are_same_bits(outcome: Outcome) -> bool:
-    """Whether Python's last bits are those of its loops."""
-    ran = [part.outcome.execution for part in outcome.parts if part.outcome is not None] or [
-        outcome.execution
-    ]
-    return all(each is not None and same_bits(each.compiled.fused, ordinary=True) for each in ran)
-
-
 def at_most(outcome: Outcome) -> float:
     """Seconds that Python takes for an element at most, by what there is to do; infinite where that has turns."""
     nodes = [node for fused in loops_of(outcome) for node in computed_by(fused)]
@@ -205,4 +197,4 @@ def _place(length: int) -> int:
     return length.bit_length() // 2
 
 
-__all__ = ["SOONER", "STAYS", "VIEWS", "Profitability", "are_same_bits", "at_most"]
+__all__ = ["SOONER", "STAYS", "VIEWS", "Profitability", "at_most"]

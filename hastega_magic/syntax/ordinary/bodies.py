@@ -49,6 +49,14 @@ def told(name: str, shape: Shape, body: Sequence[ast.stmt]) -> ast.FunctionDef:
     return _defined(name, called, _apart(parts, called, body[0]), body, result)
 
 
+def kept(name: str, shape: Shape, body: Sequence[ast.stmt], items: Sequence[str]) -> ast.FunctionDef:
+    """The function of an element that gives what the variables `items` are when the statements are over."""
+    parts = (shape,) if isinstance(shape, str) else shape
+    called = [each if isinstance(each, str) else f"{_ELEMENT}{n}" for n, each in enumerate(parts)]
+    result = value_of(items[0] if len(items) == 1 else tuple(items), body[-1])
+    return _defined(name, called, _apart(parts, called, body[0]), body, result)
+
+
 def step(name: str, states: Sequence[str], shape: Shape, body: Sequence[ast.stmt]) -> ast.FunctionDef:
     """The function of what is handed on, and an element, that gives what is handed on then."""
     handed: Shape = states[0] if len(states) == 1 else tuple(states)
@@ -113,4 +121,4 @@ def with_functions(made: Sequence[ast.FunctionDef], statement: ast.stmt, shared:
     return ast.If(ast.Constant(True), [*made, *used], [])
 
 
-__all__ = ["computed", "shape_of", "step", "told", "value_of", "with_functions"]
+__all__ = ["computed", "kept", "shape_of", "step", "told", "value_of", "with_functions"]

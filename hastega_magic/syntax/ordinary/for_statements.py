@@ -22,7 +22,7 @@ from typing import Any, cast
 
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.ordinary.beside import looked_at, may_be_laid, standing_for, taken
-from hastega_magic.syntax.ordinary.bodies import computed, shape_of, step, value_of, with_functions
+from hastega_magic.syntax.ordinary.bodies import computed, kept, shape_of, step, value_of, with_functions
 from hastega_magic.syntax.ordinary.comprehension import comprehension, is_iterator, source_of
 from hastega_magic.syntax.ordinary.parts import CALLEES, OPERANDS, HandsOn, Ordinary, Parts
 from hastega_magic.syntax.ordinary.rewriting import (
@@ -35,8 +35,19 @@ from hastega_magic.syntax.ordinary.rewriting import (
     placed,
     target_shape,
 )
+from hastega_magic.syntax.ordinary.stores import Stores, as_variables, item_of
 from hastega_magic.syntax.ordinary.trailing import is_constant
-from hastega_magic.syntax.ordinary.turns import Condition, Part, Turn, added, element_of, parts_of, turn_of
+from hastega_magic.syntax.ordinary.turns import (
+    Condition,
+    Part,
+    Turn,
+    added,
+    element_of,
+    given_names,
+    in_statements,
+    parts_of,
+    turn_of,
+)
 from hastega_magic.syntax.ordinary.variables import AROUND, shared_by
 from hastega_magic.syntax.ordinary.without_else import without_else
 from hastega_magic.syntax.reading.text import Text
@@ -60,6 +71,7 @@ class _Loop:
     first: ast.expr = field(default_factory=lambda: ast.Constant(None))
     initial: int | None = None
     into: int | None = None
+    reads: int | None = None
 
     def clauses(self) -> None:
         """As that of several clauses, where nothing stands between one `for` and the next; NoPipeline elsewhere."""
@@ -75,15 +87,15 @@ class _Loop:
             if len(tests) < len(pieces) or (clauses and self.turn.concerns(source)):
                 raise NoPipeline
             clauses.append(ast.comprehension(target, source, tests, 0))
-        if len(clauses) < 2 or self.turn.last:
+        if len(clauses) < 2 or self.turn.last or self.turn.stores:
             raise NoPipeline
         names = [name for each in clauses for name in names_of(target_shape(each.target))]
         if {*names} & {*self.turn.states}:
             raise NoPipeline
         if self.turn.collected:
-            kept, element = element_of(rest)
-            if not isinstance(kept, ast.Constant):
-                clauses[-1].ifs.append(kept)
+            held, element = element_of(rest)
+            if not isinstance(held, ast.Constant):
+                clauses[-1].ifs.append(held)
             self._over(clauses, cast(ast.expr, element))
             self.parts.step("to_list", rest[0], text="")
             return
@@ -107,6 +119,9 @@ class _Loop:
         pieces, rest = parts_of(self.node.body, self.turn)
         parts.apart = not isinstance(shape, str) and not is_iterator(self.node.iter)
         self.first = source_of(self.node.iter, shape, parts)
+        if self.turn.stores:
+            self._stored(shape, self.turn.stores)
+            return
         for number, piece in enumerate(pieces):
             if isinstance(piece, Condition):
                 self._stage("filter", function_of(shape, piece.test), piece.test)
@@ -118,16 +133,16 @@ class _Loop:
             self._stage("map", made, _place(body), _text(parts.text, body))
             shape = later
         if self.turn.collected:
-            kept, element = element_of(rest)
-            if not isinstance(kept, ast.Constant):
-                self._stage("filter", function_of(shape, kept), kept)
+            held, element = element_of(rest)
+            if not isinstance(held, ast.Constant):
+                self._stage("filter", function_of(shape, held), held)
             if not (isinstance(element, ast.Name) and element.id == shape):
                 self._stage("map", function_of(shape, cast(ast.expr, element)), cast(ast.expr, element))
             elif not parts.steps:
                 raise NoPipeline("it hands its elements on as they are, in which Python is as fast")
             parts.step("to_list", rest[0], text="")
             if self.turn.shared:
-                self.into = self._variables(ast.Name(self.turn.collected, ast.Load()), rest)
+                self.into = self._variables(ast.Name(self.turn.collected, ast.Load()), rest, later=True)
             return
         pair = added(rest, self.turn.states)
         if pair is None:
@@ -138,11 +153,24 @@ class _Loop:
             self._stage("map", function_of(shape, value), value)
         self._add(op, rest[0])
 
-    def _variables(self, before: ast.expr, place: Sequence[ast.stmt]) -> int:
-        """The operand that is what variables are in front of the loop; of a cell's a function that gives it."""
-        given = (
-            ast.Lambda(ast.arguments([], [], None, [], [], None, []), before) if self.turn.shared else before
-        )
+    def _stored(self, shape: Shape, stores: Stores) -> None:
+        """What a turn stores, as its element."""
+        body = self.node.body
+        made = kept(self._name(), shape, as_variables(self.node, stores), [*map(item_of, stores.names)])
+        self._stage("map", made, _place(body), _text(self.parts.text, body))
+        own = {
+            *names_of(shape),
+            *stores.names,
+            *(name for each in in_statements(body) for name in given_names(each)),
+        }
+        read = {each.id for node in body for each in ast.walk(node) if isinstance(each, ast.Name)} - own
+        self.into = self._variables(_values(stores.names), body, later=True)
+        self.reads = self._variables(_values(sorted(read)), body, later=True)
+
+    def _variables(self, before: ast.expr, place: Sequence[ast.stmt], later: bool) -> int:
+        """The operand that is what variables are in front of the loop; `later`: a function that gives it."""
+        nothing = ast.arguments([], [], None, [], [], None, [])
+        given = ast.Lambda(nothing, before) if later else before
         return self.parts.operand(placed(given, _place(place)), source=False)[0]
 
     def _name(self) -> str:
@@ -173,7 +201,7 @@ class _Loop:
     def _hand_on(self, made: ast.Lambda | ast.FunctionDef, rest: Sequence[ast.stmt]) -> None:
         states: list[ast.expr] = [ast.Name(name, ast.Load()) for name in self.turn.states]
         before = states[0] if len(states) == 1 else ast.Tuple(states, ast.Load())
-        self.initial = self._variables(before, rest)
+        self.initial = self._variables(before, rest, later=self.turn.shared)
         arguments = ("function", self._function(made)), ("operand", self.initial)
         self.parts.step("reduce", _place(rest), *arguments, text=_text(self.parts.text, rest))
 
@@ -212,7 +240,9 @@ def looped(
     breaks = any(isinstance(each, ast.Break) for each in ast.walk(node))
     backwards = max(0, len(turn.again) - 1)
     variables = turn.states or (turn.collected,)
-    handed = HandsOn(found.initial, variables, turn.last, breaks, backwards, found.into)
+    handed = HandsOn(
+        found.initial, variables, turn.last, breaks, backwards, found.into, turn.stores, found.reads
+    )
     ordinary = parts.ordinary(
         site, roots, asked, after, hands_on=handed, shared=shared_by(node, around, turn.collected)
     )
@@ -256,6 +286,10 @@ def _statement(
     return all_placed(made, node)
 
 
+def _values(names: Sequence[str]) -> ast.expr:
+    return ast.Tuple([ast.Name(name, ast.Load()) for name in names], ast.Load())
+
+
 def _backwards(node: ast.For, body: Sequence[ast.stmt]) -> ast.stmt:
     """The statements for the last element that they do not skip."""
     return ast.For(copied(node.target), _call(TAKEN), [*map(copied, body), ast.Break()], [])
@@ -295,7 +329,9 @@ def _evaluated(found: _Loop) -> tuple[dict[tuple[str, int], ast.expr], bool]:
     parts = found.parts
     given = {(CALLEES, n): each for n, each in enumerate(parts.callees)}
     given |= {
-        (OPERANDS, n): each for n, each in enumerate(parts.operands) if n not in (found.initial, found.into)
+        (OPERANDS, n): each
+        for n, each in enumerate(parts.operands)
+        if n not in (found.initial, found.into, found.reads)
     }
     once = {place: each for place, each in given.items() if not is_constant(each)}
     again = all(isinstance(each, ast.Name) for each in once.values())
@@ -306,7 +342,7 @@ def _evaluated(found: _Loop) -> tuple[dict[tuple[str, int], ast.expr], bool]:
 
 def _handed(node: ast.For, turn: Turn) -> ast.expr:
     """The variables that are given what the loop hands on."""
-    names = turn.states or (() if turn.shared else (turn.collected,))
+    names = turn.states or (() if turn.shared or turn.stores else (turn.collected,))
     targets: list[ast.expr] = [ast.Name(name, ast.Store()) for name in names]
     if turn.last:
         targets.append(copied(node.target))

@@ -14,6 +14,7 @@ from hastega_magic.frames import CALLEES
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.ordinary.refused import check_source
 from hastega_magic.syntax.ordinary.rewriting import NoPipeline, function_of, item, placed
+from hastega_magic.syntax.ordinary.stores import Stores
 from hastega_magic.syntax.ordinary.trailing import Root, is_constant, roots
 from hastega_magic.syntax.reading.text import Text
 from hastega_magic.syntax.site import Site, StageSite
@@ -118,7 +119,8 @@ class HandsOn:
     last      whether what it goes through gives its variables their last values, too
     breaks    whether loops inside may end before they have gone through all they could
     backwards how often its elements are gone through from their end when it is over
-    into      the operand that gives what elements are added to; None where they make something new
+    into      the operand that gives what elements are added to, or stored into; None where they make something new
+    stores    where they are stored; `reads`: the operand that gives what else turns read
     """
 
     initial: int | None
@@ -127,6 +129,8 @@ class HandsOn:
     breaks: bool = False
     backwards: int = 0
     into: int | None = None
+    stores: Stores | None = None
+    reads: int | None = None
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,14 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
 
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.ordinary.parts import UNWRITTEN
 from hastega_magic.syntax.ordinary.refused import check
 from hastega_magic.syntax.ordinary.rewriting import NoPipeline, all_placed
+from hastega_magic.syntax.ordinary.stores import Stores, stores_of
 from hastega_magic.syntax.ordinary.variables import Around, New, definitely, read_first, stored
 
 
@@ -31,6 +33,7 @@ class Turn:
     again       what gives other variables their values of the last turn that does, from its element alone: first
                 statements of each turn, then those of turns for which one condition holds, then two, and so on
     shared      whether the variables are a cell's: they may have no value, and others may hold what is collected in
+    stores      what turns store into, if they do
     """
 
     states: tuple[str, ...]
@@ -40,13 +43,12 @@ class Turn:
     dropped: tuple[str, ...] = ()
     again: tuple[tuple[ast.stmt, ...], ...] = ()
     shared: bool = False
+    stores: Stores | None = None
 
     def concerns(self, node: ast.AST) -> bool:
-        """Whether anything that is handed on or collected stands in the code."""
-        return any(
-            isinstance(each, ast.Name) and (each.id in self.states or each.id == self.collected)
-            for each in ast.walk(node)
-        )
+        """Whether anything that is handed on, collected or stored into stands in the code."""
+        names = {*self.states, self.collected, *(self.stores.names if self.stores else ())}
+        return any(isinstance(each, ast.Name) and each.id in names for each in ast.walk(node))
 
 
 @dataclass(frozen=True)
@@ -81,15 +83,17 @@ def turn_of(node: ast.For, around: Around) -> Turn:
     if around.shared and any(isinstance(each, ast.AnnAssign) for each in body):
         raise NoPipeline  # a cell's annotations are evaluated, and kept
     first = read_first(node.body, around.own)
-    collected, kind = _what_collects(node, body, around)
-    again, settled = _from_element(node, first - targets, collected, around)
+    collected, kind, stores = _what_collects(node, body, around)
+    if stores and targets & {*assigned}:
+        raise NoPipeline
+    again, settled = _from_element(node, Turn(tuple(first - targets), collected, stores=stores), around)
     kept = first | (around.behind - settled)
     states = tuple(each for each in assigned if each in kept and each not in targets)
-    if not states and not collected:
+    if not states and not collected and not stores:
         raise NoPipeline
     for each in evaluated(node.body):
         check(each, targets)
-    if states and collected:
+    if states and (collected or stores):
         raise NoPipeline(f"it collects elements, and hands `{states[0]}` on as well")
     for name in states:
         if name not in around.before and not around.shared:
@@ -97,20 +101,21 @@ def turn_of(node: ast.For, around: Around) -> Turn:
             raise NoPipeline(f"`{name}` {read}may have no value in front of it")
     last = bool(targets & around.behind)
     dropped = around.before.intersection(targets.union(assigned) if not last else assigned).difference(states)
-    return Turn(states, collected, kind, last, tuple(sorted(dropped - settled)), again, around.shared)
+    dropped -= settled
+    return Turn(states, collected, kind, last, tuple(sorted(dropped)), again, around.shared, stores)
 
 
 def _from_element(
-    node: ast.For, handed: frozenset[str], collected: str, around: Around
+    node: ast.For, turn: Turn, around: Around
 ) -> tuple[tuple[tuple[ast.stmt, ...], ...], frozenset[str]]:
     """The statements that have nothing to do with other turns, as `Turn` has them, and what they give values.
 
-    `handed`: what is handed on from turn to turn. What is compiled has no side effects, so that Python may run these
-    once more when the loop is over. Those of cells: in functions hardly anything is read behind loops.
+    `turn`: what is handed on from turn to turn, or kept. What is compiled has no side effects, so that Python may run
+    these once more when the loop is over. Those of cells: in functions hardly anything is read behind loops.
     """
     if not around.shared:
         return (), frozenset[str]()
-    parts, rest = parts_of(node.body, Turn(tuple(handed), collected))
+    parts, rest = parts_of(node.body, turn)
     levels: list[tuple[ast.stmt, ...]] = []
     given: list[frozenset[str]] = []
     before: list[ast.stmt] = []
@@ -126,7 +131,7 @@ def _from_element(
             before, own = [*before, *own, all_placed(skips, node)], []
     twice = {name for name, times in Counter(chain(*given, stored(rest))).items() if times > 1}
     if twice:
-        return _from_element(node, handed | twice, collected, around)
+        return _from_element(node, replace(turn, states=(*turn.states, *twice)), around)
     settled = definitely(
         [each for part in parts if isinstance(part, Computed) for each in part.statements], around.own
     )
@@ -134,12 +139,15 @@ def _from_element(
     return (first, *(level for level, names in zip(further, given[1:], strict=True) if names)), settled
 
 
-def _what_collects(node: ast.For, body: Sequence[ast.stmt], around: Around) -> tuple[str, New]:
-    """The variable that elements are collected in, "" if there is none, and what it holds."""
+def _what_collects(node: ast.For, body: Sequence[ast.stmt], around: Around) -> tuple[str, New, Stores | None]:
+    """The variable that elements are collected in, "" if there is none, and what it holds; or what is stored into."""
     collecting = [each for each in body if _collected(each)]
     names = {_collected(each) for each in collecting}
     if not names:
-        return "", "list"
+        return "", "list", None
+    appending = {_collected(each) for each in collecting if isinstance(each, ast.Expr)}
+    if not names & (appending | around.new.keys()):
+        return "", "list", stores_of(node, sorted(names))
     for name in sorted(names):
         if name not in around.new:
             raise NoPipeline(f"`{name}` is not made, and empty, in front of it: others may know of it")
@@ -149,7 +157,7 @@ def _what_collects(node: ast.For, body: Sequence[ast.stmt], around: Around) -> t
     standing = [each for each in ast.walk(node) if isinstance(each, ast.Name) and each.id == name]
     if len(standing) > len(collecting) or any(_kind(each) != around.new[name] for each in collecting):
         raise NoPipeline
-    return name, around.new[name]
+    return name, around.new[name], None
 
 
 def parts_of(body: Sequence[ast.stmt], turn: Turn) -> tuple[list[Part], list[ast.stmt]]:
@@ -246,6 +254,8 @@ def _check(body: Sequence[ast.stmt], inner: bool = False) -> None:
         match each:
             case ast.Assign(targets=[target]) if names_alone(target) or _collected(each):
                 pass
+            case ast.AugAssign() if _collected(each):
+                pass
             case ast.AugAssign(target=ast.Name()) | ast.AnnAssign(target=ast.Name(), value=ast.expr()):
                 pass
             case ast.If(body=first, orelse=second):
@@ -280,9 +290,10 @@ def _collected(node: ast.stmt) -> str:
             )
         ) if not isinstance(element, ast.Starred):
             return name
-        case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=name), slice=key)]) if not isinstance(
-            key, ast.Slice
-        ):
+        case (
+            ast.Assign(targets=[ast.Subscript(value=ast.Name(id=name), slice=key)])
+            | ast.AugAssign(target=ast.Subscript(value=ast.Name(id=name), slice=key))
+        ) if not isinstance(key, ast.Slice):
             return name
         case _:
             return ""
@@ -319,7 +330,10 @@ def evaluated(body: Sequence[ast.stmt]) -> Iterator[ast.expr]:
         match each:
             case ast.Expr(value=ast.Call(args=args)):
                 yield from args
-            case ast.Assign(targets=[ast.Subscript(slice=key)], value=value):
+            case (
+                ast.Assign(targets=[ast.Subscript(slice=key)], value=value)
+                | ast.AugAssign(target=ast.Subscript(slice=key), value=value)
+            ):
                 yield from (key, value)
             case (
                 ast.Assign(value=value)
