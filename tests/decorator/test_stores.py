@@ -244,3 +244,82 @@ def test_no_warning_comes_from_us():
         warnings.simplefilter("error")
         f([1e300] * N, b := [0.0] * N)
     assert b == [float("inf")] * N
+
+
+def table(dtype: Any = None) -> Callable[[], Any]:
+    """Four rows of 400 numbers."""
+    rows = [[x + k for x in XS[:400]] for k in range(4)]
+    return lambda: [[*row] for row in rows] if dtype is None else np.array(rows).astype(dtype)
+
+
+ROWS = {
+    "rows of lists": ("b[k][i] = a[k][i] * 2 + k", table(), table()),
+    "rows": ("b[k, i] = i * k", table(), table(float)),
+    "columns": ("b[i, k] = i * k + 1", table(), lambda: np.zeros((400, 4))),
+    "rows by subscripts": ("b[k][i] = i / 2 - k", table(), table(float)),
+    "of other rows": ("b[k - 1, i] = a[k, i] + a[k - 1, i]", table(float), table(float)),
+    "added": ("b[k, i] += a[k, i] * 2", table(float), table(float)),
+    "of a dict": ("b[k][i] = i + k", table(), lambda: dict(enumerate(table()()))),
+    "two": ("b[k][i] = i + k\n            a[k][i] = i - k", table(), table()),
+    "a row before": ("b[k][i] = b[k - 1][i + 1] + a[k][i] if i < 399 else 0", table(), table()),
+    "two places of it": ("b[k][i] = b[k - 1][i] + b[k - 1][i - 1]", table(), table()),
+    "columns before": ("b[i, k] = b[i, k - 1] + 1", table(), lambda: np.ones((400, 4))),
+    "rows before": ("b[k, i] = b[k - 1, i] + b[k - 2, i]", table(), table(float)),
+    "turns": (
+        f"z, c, m = 0j, complex(i / 200 - 1.5, k / 4), 0\n{12 * ' '}while abs(z) < 2 and m < 40:\n"
+        f"{16 * ' '}z = z * z + c\n{16 * ' '}m += 1\n{12 * ' '}b[k, i] = m",
+        table(), lambda: np.zeros((4, 400), np.int32)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_rows_and_columns_are_sequences(name, loops):  # noqa: F811
+    body, *made = ROWS[name]
+    same(f"{HEAD}    for k in range(4):\n        for i in range(400):\n            {body}\n", *made)
+    assert len(loops) == 8
+
+
+ROWS_LEFT = {
+    "a row that is read as a whole": ("b[k][i] = len(b[k]) + i", table(), table()),
+    "one row": ("b[k][i] = b[0][i] + 1", table(), lambda: [table()()[0]] * 4),
+    "the same row": ("b[k][i] = a[k][i - 1] + 1", lambda: (it := table()()) and it, table()),
+    "a list by a pair": ("b[k, i] = i", table(), table()),
+    "rows that are tuples": ("b[k][i] = i", table(), lambda: [*map(tuple, table()())]),
+    "a row that is not there": ("b[k + 1][i] = i", table(), table()),
+    "a changing row": ("b[i % 4][i] = i", table(), table()),
+    "the diagonal": ("b[i][i] = i", table(), table()),
+}
+
+
+@pytest.mark.parametrize("name", ROWS_LEFT)
+def test_what_of_rows_is_pythons(name, loops):  # noqa: F811
+    body, *made = ROWS_LEFT[name]
+    same(f"{HEAD}    for k in range(4):\n        for i in range(400):\n            {body}\n", *made)
+    assert name in ("the same row", "a row that is not there") or not loops
+
+
+def test_rows_that_are_read_and_stored_into(loops):  # noqa: F811
+    text = f"{HEAD}    for k in range(4):\n        for i in range(1, 400):\n            b[k][i] = a[k][i - 1] + 1\n"
+    for kind in (list, lambda rows: np.array([*rows])):
+        plain = function(text)
+        decorated = hastega(plain)
+        theirs, ours = ((it := kind(table()()), it) for _ in range(2))
+        plain(*theirs)
+        decorated(*ours)
+        assert repr(ours) == repr(theirs)
+    assert not loops
+
+
+class Number:
+    asked = 0
+
+    def __index__(self) -> int:
+        self.asked += 1
+        return 2
+
+
+def test_an_object_that_numbers_a_row_is_asked_as_often(loops):  # noqa: F811
+    f = hastega(function("def f(b, k):\n    for i in range(400):\n        b[k][i] = i\n"))
+    f(table()(), k := Number())
+    assert k.asked == 400
+    assert not loops

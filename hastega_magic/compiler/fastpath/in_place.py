@@ -30,6 +30,11 @@ _Array = np.ndarray[Any, np.dtype[Any]]
 _NUMBERS = (bool, int, float, complex, str, type(None), range, np.generic)
 _CODE = (ModuleType, BuiltinFunctionType, np.ufunc)
 _ROWS = frozenset({list, tuple, np.ndarray})
+_WHOLES = frozenset({list, tuple, dict, np.ndarray})
+"""What parts are taken of without code of the user's."""
+
+_WORK: Any = 1000
+"""Steps in which columns side by side are told from one another."""
 
 _MAY_SHOW = "what it reads may show what it stores"
 _OTHER_TYPE = "an array makes something else of what it stores"
@@ -80,28 +85,37 @@ def places_of(known: HandsOn, code: Ordinary, operands: Sequence[Any]) -> Places
     assert known.reads is not None
     stores = known.stores
     try:
-        sequences, read = operands[known.into](), operands[known.reads]()
+        values = operands[known.reads]()
+        roots, read = values[: len(stores.roots)], values[len(stores.roots) :]
+        if any(part and type(root) not in _WHOLES for root, part in zip(roots, stores.parts, strict=True)):
+            raise NotExact("it stores into parts of what is no list, dict or array")
+        if any(stores.parts) and any(_shows(each, None) for each in read):
+            raise NotExact(_MAY_SHOW)  # such as a number of a part that is an object of the user's
+        sequences = operands[known.into]()
     except NameError:
         raise NotExact("a variable that it reads has no value in front of it") from None
-    for name, each in zip(stores.names, sequences, strict=True):
+    except (LookupError, TypeError):
+        raise NotExact("a part that it stores into is not there") from None
+    kept = [*itertools.compress(zip(stores.sequences, sequences, stores.shifts, strict=True), stores.kept)]
+    for text, each, _ in kept:
         if type(each) is not list and not _is_plain(each):
-            raise NotExact(f"`{name}` is no list, and no array of numbers that can be changed")
-    arrays = [type(each) is np.ndarray for each in sequences]
+            raise NotExact(f"`{text}` is no list, and no array of numbers that can be changed")
+    stored = tuple(each for _, each, _ in kept)
+    arrays = [type(each) is np.ndarray for each in stored]
     if any(arrays) and (stores.rereads or not all(arrays)):
         raise NotExact("it reads again what an array has made of what it stored")
-    if any(_share(one, other) for one, other in itertools.combinations(sequences, 2)):
+    pairs = itertools.combinations(zip(sequences, stores.kept, strict=True), 2)
+    if any(_share(one, other) for (one, into), (other, too) in pairs if into or too):
         raise NotExact(_MAY_SHOW)
     numbers = _numbers(code, operands, stores.numbered)
-    ahead = max(stores.shifts) + numbers.start > 0 or not stores.numbered
+    ahead = max(shift for _, _, shift in kept) + numbers.start > 0 or not stores.numbered
     for each in (operands[number] for number in code.sources):
-        if any(ahead or each is not into for into in sequences if _shows(each, into)):
+        if any(ahead or each is not into for into in stored if _shows(each, into)):
             raise NotExact(_MAY_SHOW)
-    if any(_shows(each, into) for each in read for into in sequences):
+    if any(_shows(each, into) for each in read for into in stored):
         raise NotExact(_MAY_SHOW)
-    places = tuple(
-        _places(numbers, shift, len(each)) for each, shift in zip(sequences, stores.shifts, strict=True)
-    )
-    return Places(tuple(sequences), places, all(arrays))
+    places = tuple(_places(numbers, shift, len(each)) for _, each, shift in kept)
+    return Places(stored, places, all(arrays))
 
 
 def _is_plain(value: Any) -> bool:
@@ -140,8 +154,13 @@ def _share(one: object, other: object) -> bool:
     """Whether two sequences hold elements in the same place."""
     if one is other:
         return True
-    both = isinstance(one, np.ndarray) and isinstance(other, np.ndarray)
-    return both and np.may_share_memory(cast(_Array, one), cast(_Array, other))
+    if not (isinstance(one, np.ndarray) and isinstance(other, np.ndarray)):
+        return False
+    pair = cast(_Array, one), cast(_Array, other)
+    try:
+        return np.may_share_memory(*pair) and np.shares_memory(*pair, max_work=_WORK)
+    except np.exceptions.TooHardError:
+        return True
 
 
 def _shows(value: Any, into: object) -> bool:

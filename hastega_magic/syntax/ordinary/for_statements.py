@@ -35,7 +35,7 @@ from hastega_magic.syntax.ordinary.rewriting import (
     placed,
     target_shape,
 )
-from hastega_magic.syntax.ordinary.stores import Stores, as_variables, item_of
+from hastega_magic.syntax.ordinary.stores import Stored
 from hastega_magic.syntax.ordinary.trailing import is_constant
 from hastega_magic.syntax.ordinary.turns import (
     Condition,
@@ -153,19 +153,21 @@ class _Loop:
             self._stage("map", function_of(shape, value), value)
         self._add(op, rest[0])
 
-    def _stored(self, shape: Shape, stores: Stores) -> None:
+    def _stored(self, shape: Shape, found: Stored) -> None:
         """What a turn stores, as its element."""
         body = self.node.body
-        made = kept(self._name(), shape, as_variables(self.node, stores), [*map(item_of, stores.names)])
+        made = kept(self._name(), shape, found.body, found.items)
         self._stage("map", made, _place(body), _text(self.parts.text, body))
+        roots = found.stores.roots
         own = {
             *names_of(shape),
-            *stores.names,
+            *roots,
             *(name for each in in_statements(body) for name in given_names(each)),
         }
         read = {each.id for node in body for each in ast.walk(node) if isinstance(each, ast.Name)} - own
-        self.into = self._variables(_values(stores.names), body, later=True)
-        self.reads = self._variables(_values(sorted(read)), body, later=True)
+        names: list[ast.expr] = [ast.Name(name, ast.Load()) for name in (*roots, *sorted(read))]
+        self.into = self._variables(ast.Tuple([*map(copied, found.given)], ast.Load()), body, later=True)
+        self.reads = self._variables(ast.Tuple(names, ast.Load()), body, later=True)
 
     def _variables(self, before: ast.expr, place: Sequence[ast.stmt], later: bool) -> int:
         """The operand that is what variables are in front of the loop; `later`: a function that gives it."""
@@ -241,7 +243,14 @@ def looped(
     backwards = max(0, len(turn.again) - 1)
     variables = turn.states or (turn.collected,)
     handed = HandsOn(
-        found.initial, variables, turn.last, breaks, backwards, found.into, turn.stores, found.reads
+        found.initial,
+        variables,
+        turn.last,
+        breaks,
+        backwards,
+        found.into,
+        turn.stores and turn.stores.stores,
+        found.reads,
     )
     ordinary = parts.ordinary(
         site, roots, asked, after, hands_on=handed, shared=shared_by(node, around, turn.collected)
@@ -284,10 +293,6 @@ def _statement(
     if found.functions:
         made = with_functions(found.functions, made, found.turn.shared)
     return all_placed(made, node)
-
-
-def _values(names: Sequence[str]) -> ast.expr:
-    return ast.Tuple([ast.Name(name, ast.Load()) for name in names], ast.Load())
 
 
 def _backwards(node: ast.For, body: Sequence[ast.stmt]) -> ast.stmt:

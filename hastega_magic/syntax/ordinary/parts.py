@@ -120,7 +120,7 @@ class HandsOn:
     breaks    whether loops inside may end before they have gone through all they could
     backwards how often its elements are gone through from their end when it is over
     into      the operand that gives what elements are added to, or stored into; None where they make something new
-    stores    where they are stored; `reads`: the operand that gives what else turns read
+    stores    where they are stored; `reads`: the operand that gives the variables of these, and what else turns read
     """
 
     initial: int | None

@@ -62,7 +62,7 @@ def check(body: ast.expr, names: frozenset[str]) -> None:
             continue  # as `functools.reduce` and `max` do
         if isinstance(node, _NOT_NUMBERS):
             raise NoPipeline(_WHY.get(type(node), "a comprehension stands in it"))
-        if isinstance(node, ast.Constant) and not isinstance(node.value, (bool, int, float)):
+        if isinstance(node, ast.Constant) and not isinstance(node.value, (bool, int, float, complex)):
             raise NoPipeline(f"{node.value!r} takes part, and only numbers are compiled")
         if isinstance(node, ast.Name) and node.id in _READS_THE_FRAME:
             raise NoPipeline(f"`{node.id}` may look at the variables around it")

@@ -1,4 +1,4 @@
-"""Places of sequences that turns of a `for` statement store into, one place a turn: `out[i] = f(i)`.
+"""Places of sequences that turns of a `for` statement store into, one a turn: `out[i] = f(i)`, `image[j, i] = ...`.
 
     for i in range(n):                 def turn(i):
         if a[i] > 0:                       item = out[i]
@@ -8,18 +8,19 @@
 
 In a turn such a place is a variable like others (scalar replacement: Callahan, Carr and Kennedy, Improving register
 allocation for subscripted variables, PLDI 1990); what it is when the turn is over is stored. Turns do not meet: no
-other reads the place.
+other reads the place. Rows and columns, `out[k][i]`, `image[k, i]`, `image[i, k]`, are sequences where all turns have
+the same one.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import cast
 
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.ordinary.rewriting import NoPipeline
-from hastega_magic.syntax.ordinary.variables import definitely, read_first
+from hastega_magic.syntax.ordinary.variables import definitely, read_first, stored
 from hastega_magic.syntax.reading.trees import copied
 
 _SCOPES = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
@@ -27,36 +28,74 @@ _SCOPES = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda
 
 @dataclass(frozen=True)
 class Stores:
-    """What turns store into.
+    """What turns store into, or read of the same variables.
 
-    names    the variables that hold the sequences
-    shifts   what is added to the number of a turn for its place in each
-    numbered whether turns are numbered by `enumerate`; else they go through their numbers
-    rereads  whether a turn may read what it has stored itself, which an array has made of its own type
+    sequences how they are written
+    roots     the variables that these are, or are parts of
+    parts     which of these are parts
+    kept      which are stored into
+    shifts    what is added to the number of a turn for its place in each
+    numbered  whether turns are numbered by `enumerate`; else they go through their numbers
+    rereads   whether a turn may read what it has stored itself, which an array has made of its own type
     """
 
-    names: tuple[str, ...]
+    sequences: tuple[str, ...]
+    roots: tuple[str, ...]
+    parts: tuple[bool, ...]
+    kept: tuple[bool, ...]
     shifts: tuple[int, ...]
     numbered: bool
     rereads: bool
 
 
-def stores_of(node: ast.For, names: Sequence[str]) -> Stores:
+@dataclass(frozen=True)
+class Stored:
+    """The same as code.
+
+    given     code for each sequence
+    items     the variables that stand for the places that a turn stores into
+    body      a turn's statements with these in place of the places, which begin as what stands there if that matters
+    """
+
+    stores: Stores
+    given: tuple[ast.expr, ...]
+    items: tuple[str, ...]
+    body: tuple[ast.stmt, ...]
+
+
+def stored_by(node: ast.For, names: Collection[str]) -> Stored:
     """What it stores into sequences of these names; NoPipeline where it is not one place a turn."""
     number, numbered = _number(node)
-    shifts: dict[str, int] = {}
-    for each in _places(node.body, names):
-        shift = _shift(each.slice, number)
-        name = cast(ast.Name, each.value).id
-        if shift is None or shifts.setdefault(name, shift) != shift:
-            raise NoPipeline(f"`{name}` is stored into, or read, at other places than one for each turn")
-    standing = [each for each in _walk(node.body) if isinstance(each, ast.Name) and each.id in shifts]
-    if len(standing) > sum(1 for _ in _places(node.body, names)):
-        raise NoPipeline(f"`{standing[0].id}` is read as a whole where turns store into it")
-    hidden = (each for scope in _walk(node.body) if isinstance(scope, _SCOPES) for each in ast.walk(scope))
-    if any(isinstance(each, ast.Name) and each.id in shifts for each in hidden):
-        raise NoPipeline("a place that is stored into is read in a function or comprehension inside")
-    return Stores(tuple(shifts), tuple(shifts.values()), numbered, _rereads(node.body, names, False)[0])
+    standing = _Standing(number, names, stored([node]))
+    standing.kept = frozenset(standing.read(each) for each in _targets(node.body) if root_of(each) in names)
+    body = [cast(ast.stmt, standing.visit(copied(each))) for each in node.body]
+    others = (each for part in body for each in ast.walk(part) if isinstance(each, ast.Name))
+    for name in sorted({each.id for each in others if each not in standing.parts} & {*names}):
+        raise NoPipeline(f"`{name}` is stored into, and read otherwise than at one place for each turn")
+    places = [*standing.found.values()]
+    kept = [each for each in places if each.text in standing.kept]
+    items = frozenset(each.item for each in kept)
+    needed = items
+    if not any(isinstance(each, ast.Continue) for part in body for each in ast.walk(part)):
+        needed = read_first(body, items) | (items - definitely(body, items))
+    begun = [each.begun() for each in kept if each.item in needed]
+    stores = Stores(
+        tuple(each.text for each in places),
+        tuple(each.root for each in places),
+        tuple(not isinstance(each.given, ast.Name) for each in places),
+        tuple(each in kept for each in places),
+        tuple(each.shift for each in places),
+        numbered,
+        _rereads(body, items, False)[0],
+    )
+    given, variables = tuple(each.given for each in places), tuple(each.item for each in kept)
+    return Stored(stores, given, variables, (*begun, *body))
+
+
+def _targets(body: Sequence[ast.stmt]) -> Iterator[ast.expr]:
+    """What is stored into."""
+    walked = (each for part in body for each in ast.walk(part) if isinstance(each, ast.Subscript))
+    return (each for each in walked if isinstance(each.ctx, ast.Store))
 
 
 def _number(node: ast.For) -> tuple[str, bool]:
@@ -64,13 +103,121 @@ def _number(node: ast.For) -> tuple[str, bool]:
     match node.target, node.iter:
         case ast.Name(id=name), _:
             return name, False
-        case (
-            ast.Tuple(elts=[ast.Name(id=name), _]),
-            ast.Call(func=ast.Name(id="enumerate")),
-        ):
+        case ast.Tuple(elts=[ast.Name(id=name), _]), ast.Call(func=ast.Name(id="enumerate")):
             return name, True
         case _:
             raise NoPipeline("it stores into places, and its turns are not numbered")
+
+
+def root_of(target: ast.expr) -> str:
+    """The variable of which a place is, or is in a part: `a[i]`, `a[k][i]`, `a[k, i]`; "" if it is nothing of these."""
+    match target:
+        case ast.Subscript(slice=ast.Slice()):
+            return ""
+        case ast.Subscript(value=ast.Name(id=name)):
+            return name
+        case ast.Subscript(value=ast.Subscript(value=ast.Name(id=name), slice=key)):
+            return "" if isinstance(key, (ast.Slice, ast.Tuple)) else name
+        case _:
+            return ""
+
+
+# Places
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A sequence, the place in it, what is added to the number of a turn for that, and the variable in its place."""
+
+    text: str
+    root: str
+    given: ast.expr
+    place: ast.Subscript
+    shift: int
+    item: str
+
+    def begun(self) -> ast.stmt:
+        """The variable is what stands there."""
+        read = copied(self.place)
+        read.ctx = ast.Load()
+        made = ast.Assign([ast.Name(self.item, ast.Store())], read)
+        return ast.fix_missing_locations(ast.copy_location(made, self.place))
+
+
+class _Standing(ast.NodeTransformer):
+    """Variables in place of what turns store into, outside of functions and comprehensions inside."""
+
+    def __init__(self, number: str, names: Collection[str], changing: Collection[str]) -> None:
+        self.number, self.names, self.changing = number, names, changing
+        self.found: dict[str, _Place] = {}
+        self.kept = frozenset[str]()
+        """The sequences that are stored into; places of others stay as they are."""
+        self.parts: set[ast.Name] = set()
+        """Where the variables of these stand."""
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        return node if isinstance(node, _SCOPES) else super().visit(node)
+
+    def read(self, node: ast.expr) -> str:
+        """The sequence that a place is of."""
+        found = self._place(cast(ast.Subscript, node))
+        if found is None:
+            raise NoPipeline(f"`{root_of(node)}` is stored into at other places than one for each turn")
+        return ast.unparse(found[0])
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        root: ast.expr = node
+        while isinstance(root, ast.Subscript):
+            root = root.value
+        if not isinstance(root, ast.Name) or root.id not in self.names:
+            return self.generic_visit(node)
+        found = self._place(node) if root_of(node) else None
+        if found is None:
+            return node
+        given, shift = found
+        text = ast.unparse(given)
+        known = self.found.get(text)
+        if known is None:
+            item = f"__hastega_item_{len(self.found)}__"
+            known = self.found[text] = _Place(text, root.id, given, node, shift, item)
+        if text not in self.kept:
+            self.parts.add(root)
+            return node
+        if known.shift != shift:
+            return node  # another turn's place
+        return ast.copy_location(ast.Name(known.item, node.ctx), node)
+
+    def _place(self, node: ast.Subscript) -> tuple[ast.expr, int] | None:
+        """The sequence, and what is added to the number; None where it is not one for all turns, or another place."""
+        whole = node.value
+        match node.slice:
+            case ast.Tuple(elts=[first, second]) if isinstance(whole, ast.Name):
+                key, row = (second, True) if self._stays(first) else (first, False)
+                if not self._stays(first if row else second):
+                    return None
+                all_ = ast.Slice()
+                both: list[ast.expr] = [first, all_] if row else [all_, second]
+                whole = ast.Subscript(whole, ast.Tuple(both, ast.Load()), ast.Load())
+            case key:
+                if isinstance(whole, ast.Subscript) and not self._stays(whole.slice):
+                    return None
+        shift = _shift(key, self.number)
+        made = ast.fix_missing_locations(ast.copy_location(copied(whole), node))
+        return None if shift is None else (made, shift)
+
+    def _stays(self, key: ast.expr) -> bool:
+        """Whether it is the same in all turns, and nobody can tell how often it is asked for."""
+        match key:
+            case ast.Constant(value=int()):
+                return True
+            case ast.Name(id=name):
+                return name not in self.changing
+            case ast.BinOp(left, ast.Add() | ast.Sub(), right):
+                return self._stays(left) and self._stays(right)
+            case ast.UnaryOp(ast.USub(), operand):
+                return self._stays(operand)
+            case _:
+                return False
 
 
 def _shift(key: ast.expr, number: str) -> int | None:
@@ -88,88 +235,43 @@ def _shift(key: ast.expr, number: str) -> int | None:
             return None
 
 
-def _walk(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
-    for each in body:
-        yield from ast.walk(each)
+# Order
 
 
-def _places(body: Sequence[ast.AST], names: Collection[str]) -> Iterator[ast.Subscript]:
-    """Subscripts of sequences of these names."""
-    for each in _walk(body):
-        match each:
-            case ast.Subscript(value=ast.Name(id=name)) if name in names:
-                yield each
-            case _:
-                pass
+def _rereads(body: Sequence[ast.stmt], items: Collection[str], before: bool) -> tuple[bool, bool]:
+    """Whether one of the variables may be read behind where one is given a value; and whether one is given any.
 
-
-def _rereads(body: Sequence[ast.stmt], names: Collection[str], stored: bool) -> tuple[bool, bool]:
-    """Whether one of the places may be read behind a store into it; and whether one has been stored into then.
-
-    `stored`: whether one has been before.
+    `before`: whether one has been before.
     """
     rereads = False
     for each in body:
         match each:
             case ast.If(test=test, body=first, orelse=second):
-                ends = [_rereads(block, names, stored) for block in (first, second)]
-                rereads = rereads or (stored and _reads(test, names)) or any(again for again, _ in ends)
-                stored = any(known for _, known in ends)
+                ends = [_rereads(block, items, before) for block in (first, second)]
+                rereads = rereads or (before and _reads(test, items)) or any(again for again, _ in ends)
+                before = any(known for _, known in ends)
                 continue
             case ast.For() | ast.While():  # whose turns come behind each other
-                stored = stored or _stores(each, names)
-                rereads = rereads or (stored and _reads(each, names))
+                before = before or _gives(each, items)
+                rereads = rereads or (before and _reads(each, items))
             case _:
-                rereads = rereads or (stored and _reads(each, names))
-                stored = stored or _stores(each, names)
-    return rereads, stored
+                rereads = rereads or (before and _reads(each, items))
+                before = before or _gives(each, items)
+    return rereads, before
 
 
-def _stores(node: ast.AST, names: Collection[str]) -> bool:
-    return any(isinstance(each.ctx, ast.Store) for each in _places([node], names))
+def _named(node: ast.AST, items: Collection[str]) -> Iterator[ast.Name]:
+    return (each for each in ast.walk(node) if isinstance(each, ast.Name) and each.id in items)
 
 
-def _reads(node: ast.AST, names: Collection[str]) -> bool:
+def _gives(node: ast.AST, items: Collection[str]) -> bool:
+    return any(isinstance(each.ctx, ast.Store) for each in _named(node, items))
+
+
+def _reads(node: ast.AST, items: Collection[str]) -> bool:
     adds = (each.target for each in ast.walk(node) if isinstance(each, ast.AugAssign))
-    read = any(isinstance(each.ctx, ast.Load) for each in _places([node], names))
-    return read or any(True for each in adds for _ in _places([each], names))
+    read = any(isinstance(each.ctx, ast.Load) for each in _named(node, items))
+    return read or any(True for each in adds for _ in _named(each, items))
 
 
-def item_of(name: str) -> str:
-    """The variable that stands for a place of this sequence."""
-    return f"__hastega_item_{name}__"
-
-
-def as_variables(node: ast.For, stores: Stores) -> list[ast.stmt]:
-    """A turn's statements with variables in the places' place, which begin as what stands there if that matters."""
-    standing = _Standing({name: item_of(name) for name in stores.names})
-    body = [cast(ast.stmt, standing.visit(copied(each))) for each in node.body]
-    items = frozenset(map(item_of, stores.names))
-    needed = items
-    if not any(isinstance(each, ast.Continue) for each in _walk(body)):
-        needed = read_first(body, items) | (items - definitely(body, items))
-    first = {cast(ast.Name, each.value).id: each for each in _places(node.body, stores.names)}
-    begun: list[ast.stmt] = []
-    for name, place in first.items():
-        if item_of(name) in needed:
-            read = ast.Subscript(ast.Name(name, ast.Load()), copied(place.slice), ast.Load())
-            made = ast.Assign([ast.Name(item_of(name), ast.Store())], ast.copy_location(read, place))
-            begun.append(ast.fix_missing_locations(ast.copy_location(made, place)))
-    return [*begun, *body]
-
-
-class _Standing(ast.NodeTransformer):
-    """Variables in place of subscripts."""
-
-    def __init__(self, names: Mapping[str, str]) -> None:
-        self.names = names
-
-    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
-        match node.value:
-            case ast.Name(id=name) if name in self.names:
-                return ast.copy_location(ast.Name(self.names[name], node.ctx), node)
-            case _:
-                return self.generic_visit(node)
-
-
-__all__ = ["Stores", "as_variables", "item_of", "stores_of"]
+__all__ = ["Stored", "Stores", "root_of", "stored_by"]

@@ -12,12 +12,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
+from typing import cast
 
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.ordinary.parts import UNWRITTEN
 from hastega_magic.syntax.ordinary.refused import check
 from hastega_magic.syntax.ordinary.rewriting import NoPipeline, all_placed
-from hastega_magic.syntax.ordinary.stores import Stores, stores_of
+from hastega_magic.syntax.ordinary.stores import Stored, root_of, stored_by
 from hastega_magic.syntax.ordinary.variables import Around, New, definitely, read_first, stored
 
 
@@ -43,11 +44,11 @@ class Turn:
     dropped: tuple[str, ...] = ()
     again: tuple[tuple[ast.stmt, ...], ...] = ()
     shared: bool = False
-    stores: Stores | None = None
+    stores: Stored | None = None
 
     def concerns(self, node: ast.AST) -> bool:
         """Whether anything that is handed on, collected or stored into stands in the code."""
-        names = {*self.states, self.collected, *(self.stores.names if self.stores else ())}
+        names = {*self.states, self.collected, *(self.stores.stores.roots if self.stores else ())}
         return any(isinstance(each, ast.Name) and each.id in names for each in ast.walk(node))
 
 
@@ -139,7 +140,7 @@ def _from_element(
     return (first, *(level for level, names in zip(further, given[1:], strict=True) if names)), settled
 
 
-def _what_collects(node: ast.For, body: Sequence[ast.stmt], around: Around) -> tuple[str, New, Stores | None]:
+def _what_collects(node: ast.For, body: Sequence[ast.stmt], around: Around) -> tuple[str, New, Stored | None]:
     """The variable that elements are collected in, "" if there is none, and what it holds; or what is stored into."""
     collecting = [each for each in body if _collected(each)]
     names = {_collected(each) for each in collecting}
@@ -147,13 +148,15 @@ def _what_collects(node: ast.For, body: Sequence[ast.stmt], around: Around) -> t
         return "", "list", None
     appending = {_collected(each) for each in collecting if isinstance(each, ast.Expr)}
     if not names & (appending | around.new.keys()):
-        return "", "list", stores_of(node, sorted(names))
+        return "", "list", stored_by(node, names)
     for name in sorted(names):
         if name not in around.new:
             raise NoPipeline(f"`{name}` is not made, and empty, in front of it: others may know of it")
     if len(names) > 1:
         raise NoPipeline("it collects elements in several variables")
     (name,) = names
+    if any(_in_part(each) for each in collecting):
+        raise NoPipeline
     standing = [each for each in ast.walk(node) if isinstance(each, ast.Name) and each.id == name]
     if len(standing) > len(collecting) or any(_kind(each) != around.new[name] for each in collecting):
         raise NoPipeline
@@ -290,13 +293,17 @@ def _collected(node: ast.stmt) -> str:
             )
         ) if not isinstance(element, ast.Starred):
             return name
-        case (
-            ast.Assign(targets=[ast.Subscript(value=ast.Name(id=name), slice=key)])
-            | ast.AugAssign(target=ast.Subscript(value=ast.Name(id=name), slice=key))
-        ) if not isinstance(key, ast.Slice):
-            return name
+        case ast.Assign(targets=[target]) | ast.AugAssign(target=target):
+            return root_of(target)
         case _:
             return ""
+
+
+def _in_part(node: ast.stmt) -> bool:
+    """Whether it stores into a part of a variable, as `a[k][i] = x` does."""
+    return isinstance(node, ast.Assign) and isinstance(
+        cast(ast.Subscript, node.targets[0]).value, ast.Subscript
+    )
 
 
 def _kind(node: ast.stmt) -> New:
@@ -331,10 +338,10 @@ def evaluated(body: Sequence[ast.stmt]) -> Iterator[ast.expr]:
             case ast.Expr(value=ast.Call(args=args)):
                 yield from args
             case (
-                ast.Assign(targets=[ast.Subscript(slice=key)], value=value)
-                | ast.AugAssign(target=ast.Subscript(slice=key), value=value)
+                ast.Assign(targets=[ast.Subscript(value=whole, slice=key)], value=value)
+                | ast.AugAssign(target=ast.Subscript(value=whole, slice=key), value=value)
             ):
-                yield from (key, value)
+                yield from (whole, key, value)
             case (
                 ast.Assign(value=value)
                 | ast.AugAssign(value=value)
