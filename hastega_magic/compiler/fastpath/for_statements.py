@@ -7,17 +7,13 @@ import itertools
 import operator
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import field
 from typing import Any, cast
 
 import numpy as np
 
-from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.fastpath.handoff import lay
-from hastega_magic.compiler.fastpath.in_place import Elements, Places, places_of
 from hastega_magic.compiler.fastpath.objects import NotExact
 from hastega_magic.compiler.fastpath.ordinary import NOTHING, OrdinaryCode
-from hastega_magic.compiler.fastpath.pauses import Pauses
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.ordinary.parts import HandsOn, Ordinary
 
@@ -41,8 +37,6 @@ class ForStatement(OrdinaryCode):
 
     _far: bool = False
     """Whether a turn far from the end was the last one that gave its variables values."""
-    refusals: Pauses = field(default_factory=Pauses)
-    """How often elements were not what could be stored."""
 
     def looped(
         self,
@@ -89,15 +83,13 @@ class ForStatement(OrdinaryCode):
                 self._began = time.perf_counter(), length
             return None
         values: Any = found if several else (found,)
-        if isinstance(into, Places):
-            if not self._stored(into, cast(Elements, found)):
-                return None
-            values = ()
-        elif into is not None:
+        if into is not None:
             add: Callable[[object], None] = getattr(into, "extend" if code.after is None else "update")
             add(found)
             values = ()
-        return (*values, next(_from_end(code, operands))) if known.last else tuple(values)
+        if known.last and known.stores is None:
+            values = (*values, next(from_end(code, operands)))
+        return tuple(values)
 
     def _before(
         self, operands: tuple[Any, ...], code: Ordinary, known: HandsOn
@@ -109,11 +101,7 @@ class ForStatement(OrdinaryCode):
         into: Any = None
         if self._far:
             raise NotExact(_FAR)
-        if known.stores is not None:
-            if why := self.refusals.for_failures():
-                raise NotExact(why)
-            into = places_of(known, code, operands)
-        elif code.shared:  # functions give its variables, which may have no value
+        if code.shared and known.stores is None:  # functions give its variables, which may have no value
             try:
                 operands, into = _asked(operands, known)
             except NameError:  # which Python's loop is to raise
@@ -131,21 +119,10 @@ class ForStatement(OrdinaryCode):
             raise NotExact(_LAST)
         return operands, into
 
-    def _stored(self, places: Places, found: Elements) -> bool:
-        """Whether the elements are stored, all of them or none."""
-        try:
-            places.store(found)
-        except NotExact as error:
-            self.reason = self.refusals.failed(str(error))
-            return False
-        self.refusals.compiled()
-        forget_inputs()  # what a loop has read of them
-        return True
-
     def _walked(self, operands: tuple[Any, ...]) -> Iterator[object]:
         """The elements from the end; who asks for many takes as long as Python's loop, which is not tried again."""
         assert self.code is not None
-        elements = _from_end(self.code, operands)
+        elements = from_end(self.code, operands)
         yield from itertools.islice(elements, _NEAR)
         for each in elements:
             self._far = True
@@ -165,14 +142,6 @@ class ForStatement(OrdinaryCode):
             self._profitability.took(time.perf_counter() - began, length, True, value=None)
 
 
-@dataclass
-class Storing(ForStatement):
-    """Of one that stores elements in place."""
-
-    as_code_gives = staticmethod(Elements)
-    gives_objects = False
-
-
 def _asked(operands: tuple[Any, ...], known: HandsOn) -> tuple[tuple[Any, ...], object]:
     """The operands with what the variables are in front of the loop, and what elements are added to."""
     into = None if known.into is None else operands[known.into]()
@@ -182,7 +151,7 @@ def _asked(operands: tuple[Any, ...], known: HandsOn) -> tuple[tuple[Any, ...], 
     return (*first, operands[known.initial](), *last), into
 
 
-def _from_end(code: Ordinary, operands: tuple[Any, ...]) -> Iterator[object]:
+def from_end(code: Ordinary, operands: tuple[Any, ...]) -> Iterator[object]:
     """The elements of what the statement goes through, the last one first: by place, side by side, numbered."""
     sources = [operands[each] for each in code.sources]
     count = min(map(len, sources))
@@ -208,4 +177,4 @@ def lay_again(callees: Sequence[object], operands: Sequence[object], again: tupl
         lay((*callees, *(operands[number] for number in again)))
 
 
-__all__ = ["ForStatement", "Storing", "lay_again"]
+__all__ = ["ForStatement", "from_end", "lay_again"]

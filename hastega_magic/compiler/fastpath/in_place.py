@@ -1,43 +1,33 @@
 """Where the turns of a `for` statement store, `out[i] = f(i)`, and whether all of them may be computed before any does.
 
-They may where nothing that a turn reads shows what another one stores, all places are there, and each element is what
-the sequence would make of it. Else Python's loop stores them.
+They may where nothing that a turn reads shows what another one stores (`shown.py`), all places are there, and each
+element is what the sequence would make of it. Else Python's loop stores them.
 """
 
 from __future__ import annotations
 
 import itertools
-import operator
-from collections.abc import Iterable, Sequence
-from types import BuiltinFunctionType, CellType, FunctionType, ModuleType
+from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 import numpy as np
 
 from hastega_magic.compiler.fastpath.given_objects import exact
-from hastega_magic.compiler.fastpath.objects import NotExact, objects
+from hastega_magic.compiler.fastpath.objects import NotExact, listed_as
+from hastega_magic.compiler.fastpath.shown import MAY_SHOW, Into, are_plain
 from hastega_magic.records import dataclass
-from hastega_magic.runtime.objects.boxes import listed
 from hastega_magic.runtime.objects.exchange import put, slice_of
-from hastega_magic.syntax.closures.libraries import is_library
-from hastega_magic.syntax.closures.reachable import Endless, reached
 from hastega_magic.syntax.ordinary.numpys_rules import is_numpy
 from hastega_magic.syntax.ordinary.parts import HandsOn, Ordinary
 from hastega_magic.syntax.ordinary.scalars import Scalars
+from hastega_magic.syntax.ordinary.stores import Stores
 
 _Array = np.ndarray[Any, np.dtype[Any]]
 
-_NUMBERS = (bool, int, float, complex, str, type(None), range, np.generic)
-_CODE = (ModuleType, BuiltinFunctionType, np.ufunc)
-_ROWS = frozenset({list, tuple, np.ndarray})
 _WHOLES = frozenset({list, tuple, dict, np.ndarray})
 """What parts are taken of without code of the user's."""
 
-_WORK: Any = 1000
-"""Steps in which columns side by side are told from one another."""
-
-_MAY_SHOW = "what it reads may show what it stores"
-_OTHER_TYPE = "an array makes something else of what it stores"
+OTHER_TYPE = "an array makes something else of what it stores"
 
 
 @dataclass(frozen=True)
@@ -47,82 +37,129 @@ class Elements:
     value: _Array
     scalars: Scalars | None
 
+    def columns(self, chosen: Sequence[bool]) -> Iterator[tuple[_Array, Any, _Array | None]]:
+        """For each sequence the elements, their type in Python's code, and which are stored (None: all of them).
+
+        `chosen`: whether a turn may store nothing there; NotExact where elements are otherwise.
+        """
+        count = len(chosen) + sum(chosen)
+        kinds: Any = None if self.scalars is None else self.scalars.kinds
+        if count == 1:
+            yield self.value, kinds, None
+            return
+        names = self.value.dtype.names or ()
+        if len(names) != count:
+            raise NotExact("its elements are no numbers")
+        types = [kinds] * count if kinds is None else [*kinds]
+        fields = ((self.value[name], kind) for name, kind in zip(names, types, strict=True))
+        for each in chosen:
+            column, kind = next(fields)
+            yield column, kind, next(fields)[0] if each else None
+
+
+@dataclass(frozen=True)
+class Column:
+    """The elements for one sequence or table, as it has them, and which of them are stored (None: all)."""
+
+    elements: Any
+    which: _Array | None
+
 
 @dataclass(frozen=True)
 class Places:
-    """The sequences that a run stores into, all of them lists or all of them arrays, and the places in each."""
+    """The sequences that a run stores into, and the places in each.
+
+    `chosen`: as in `Stores`; `into`: all that is stored into; `read`: what turns read; `sources`: what they go through;
+    `arrays`: whether the sequences are arrays: all of them are, or none.
+    """
 
     sequences: tuple[Any, ...]
     places: tuple[range, ...]
+    chosen: tuple[bool, ...]
+    into: Into
+    read: tuple[object, ...]
+    sources: tuple[object, ...]
     arrays: bool
 
     def store(self, found: Elements) -> None:
         """Store the elements; NotExact, and nothing is stored, where Python would have others there."""
-        value, several = found.value, len(self.sequences) > 1
-        kinds = None if found.scalars is None else found.scalars.kinds
-        columns: Iterable[Any]
-        if self.arrays:
-            parts = [value[name] for name in value.dtype.names or ()] if several else [value]
-            types = kinds if several and kinds is not None else [kinds] * len(parts)
-            given = zip(parts, types, self.sequences, strict=True)
-            columns = [_as_stored(part, kind, into.dtype) for part, kind, into in given]
-        else:
-            items = _as_list(value) if found.scalars is None else objects(value, found.scalars)
-            if value.dtype.kind not in "biu":
-                exact(items)  # which may be objects that turns read
-            columns = map(list, zip(*items, strict=True)) if several else (items,)
+        self.into.look(self.read)
+        for each in self.sources:
+            self.into.look_at_source(each)
+        columns = columns_of(found, self.sequences, self.chosen, self.arrays)
         for sequence, places, column in zip(self.sequences, self.places, columns, strict=True):
             if self.arrays:
-                sequence[slice_of(places)] = column
+                put_into_array(sequence, slice_of(places), column)
             else:
-                put(sequence, places, column)
+                put(sequence, places, column.elements, column.which)
+
+
+def put_into_array(into: _Array, places: Any, column: Column) -> None:
+    """Put elements into places of an array."""
+    if column.which is None:
+        into[places] = column.elements
+    else:
+        np.copyto(into[places], column.elements, where=column.which)
 
 
 def places_of(known: HandsOn, code: Ordinary, operands: Sequence[Any]) -> Places:
     """Where it stores; NotExact where Python's loop has to."""
-    assert known.stores is not None
+    assert isinstance(known.stores, Stores)
     assert known.into is not None
     assert known.reads is not None
     stores = known.stores
     try:
-        values = operands[known.reads]()
+        values: Sequence[Any] = operands[known.reads]()
         roots, read = values[: len(stores.roots)], values[len(stores.roots) :]
         if any(part and type(root) not in _WHOLES for root, part in zip(roots, stores.parts, strict=True)):
             raise NotExact("it stores into parts of what is no list, dict or array")
-        if any(stores.parts) and any(_shows(each, None) for each in read):
-            raise NotExact(_MAY_SHOW)  # such as a number of a part that is an object of the user's
-        sequences = operands[known.into]()
+        if any(stores.parts):
+            Into((), frozenset()).look(read)  # such as a number of a part that is an object of the user's
+        sequences: Sequence[Any] = operands[known.into]()
     except NameError:
         raise NotExact("a variable that it reads has no value in front of it") from None
     except (LookupError, TypeError):
         raise NotExact("a part that it stores into is not there") from None
     kept = [*itertools.compress(zip(stores.sequences, sequences, stores.shifts, strict=True), stores.kept)]
-    for text, each, _ in kept:
-        if type(each) is not list and not _is_plain(each):
-            raise NotExact(f"`{text}` is no list, and no array of numbers that can be changed")
-    stored = tuple(each for _, each, _ in kept)
-    arrays = [type(each) is np.ndarray for each in stored]
-    if any(arrays) and (stores.rereads or not all(arrays)):
-        raise NotExact("it reads again what an array has made of what it stored")
-    pairs = itertools.combinations(zip(sequences, stores.kept, strict=True), 2)
-    if any(_share(one, other) for (one, into), (other, too) in pairs if into or too):
-        raise NotExact(_MAY_SHOW)
+    stored: tuple[Any, ...] = tuple(each for _, each, _ in kept)
+    for (text, _, _), each in zip(kept, stored, strict=True):
+        if not is_plain(each) and not (type(each) is list and are_plain(cast("list[Any]", each))):
+            raise NotExact(f"`{text}` is no list, and no array, of numbers that can be changed")
+    arrays = one_kind(stored, stores.rereads)
     numbers = _numbers(code, operands, stores.numbered)
-    ahead = max(shift for _, _, shift in kept) + numbers.start > 0 or not stores.numbered
-    for each in (operands[number] for number in code.sources):
-        if any(ahead or each is not into for into in stored if _shows(each, into)):
-            raise NotExact(_MAY_SHOW)
-    if any(_shows(each, into) for each in read for into in stored):
-        raise NotExact(_MAY_SHOW)
-    places = tuple(_places(numbers, shift, len(each)) for _, each, shift in kept)
-    return Places(stored, places, all(arrays))
+    behind = stores.numbered and not code.backwards and max(it for _, _, it in kept) + numbers.start <= 0
+    others = (each for each, it in zip(sequences, stores.kept, strict=True) if not it)
+    sources = (operands[number] for number in code.sources)
+    # What is stored then has been gone through.
+    sources = (each for each in sources if not (behind and any(each is it for it in stored)))
+    places = tuple(places_at(numbers, shift, len(each)) for _, each, shift in kept)
+    return Places(stored, places, stores.chosen, Into.of(stored), (*others, *read), tuple(sources), arrays)
 
 
-def _is_plain(value: Any) -> bool:
+def one_kind(stored: Sequence[object], rereads: bool) -> bool:
+    """Whether all are arrays, where none is a list; NotExact where some are, or turns read again what they stored."""
+    arrays = [type(each) is np.ndarray for each in stored]
+    if any(arrays) and (rereads or not all(arrays)):
+        raise NotExact("it reads again what an array has made of what it stored")
+    return all(arrays)
+
+
+def is_plain(value: Any, dimensions: int = 1) -> bool:
+    """Whether it is an array of numbers that can be changed, each in a place of its own."""
     if type(value) is not np.ndarray:
         return False
     array = cast(_Array, value)
-    return array.ndim == 1 and array.flags.writeable and array.dtype.kind in "biuf" and array.dtype.isnative
+    known = array.dtype.kind in "biuf" and array.dtype.isnative and array.flags.writeable
+    return known and array.ndim == dimensions and _are_apart(array)
+
+
+def _are_apart(array: _Array) -> bool:
+    taken = array.itemsize
+    for step, count in sorted(zip(map(abs, array.strides), array.shape, strict=True)):
+        if count > 1 and step < taken:
+            return False
+        taken += step * (count - 1)
+    return True
 
 
 def _numbers(code: Ordinary, operands: Sequence[Any], numbered: bool) -> range:
@@ -135,11 +172,14 @@ def _numbers(code: Ordinary, operands: Sequence[Any], numbered: bool) -> range:
     if code.later:
         raise NotExact("Python evaluates some of what it goes through when an iterator has been made")
     (step,) = (each for each in code.steps if each.stage == "enumerate")
-    start = sum(operator.index(operands[number]) for _, number in step.arguments)
+    given: list[Any] = [operands[number] for _, number in step.arguments]
+    if any(type(each) not in (int, bool) for each in given):
+        raise NotExact("its turns are numbered from what is no number of Python's")
+    start = sum(given)
     return range(start, start + min(len(operands[each]) for each in code.sources))
 
 
-def _places(numbers: range, shift: int, length: int) -> range:
+def places_at(numbers: range, shift: int, length: int) -> range:
     """The places of these numbers; NotExact where one is none, or counts from the end."""
     found = range(numbers.start + shift, numbers.stop + shift, numbers.step)
     if found and (min(found[0], found[-1]) < 0 or max(found[0], found[-1]) >= length):
@@ -147,52 +187,24 @@ def _places(numbers: range, shift: int, length: int) -> range:
     return found
 
 
-# What shows what
-
-
-def _share(one: object, other: object) -> bool:
-    """Whether two sequences hold elements in the same place."""
-    if one is other:
-        return True
-    if not (isinstance(one, np.ndarray) and isinstance(other, np.ndarray)):
-        return False
-    pair = cast(_Array, one), cast(_Array, other)
-    try:
-        return np.may_share_memory(*pair) and np.shares_memory(*pair, max_work=_WORK)
-    except np.exceptions.TooHardError:
-        return True
-
-
-def _shows(value: Any, into: object) -> bool:
-    """Whether a value that is read may show what is stored into a sequence: whatever is not known counts as such.
-
-    Of rows of numbers: what holds anything else is not compiled.
-    """
-    kind = type(cast(object, value))
-    if isinstance(value, (*_NUMBERS, *_CODE)):
-        return False
-    if kind is np.ndarray:
-        return value.dtype.hasobject or _share(value, into)
-    if kind is list or kind is tuple:
-        rows = value and type(value[0]) in _ROWS
-        return value is into or (rows and any(map(_shows, value, itertools.repeat(into))))
-    if isinstance(value, type):
-        return not is_library(value)
-    return kind is not FunctionType or not (is_library(value) or not _leads_to(value, into))
-
-
-def _leads_to(function: object, into: object) -> bool:
-    """Whether a function may come to what shows it."""
-    try:
-        for each in reached([function]):
-            if type(each) not in (FunctionType, CellType, dict) and _shows(each, into):
-                return True
-    except Endless:
-        return True
-    return False
-
-
 # What is stored
+
+
+def columns_of(found: Elements, into: Sequence[Any], chosen: Sequence[bool], arrays: bool) -> list[Column]:
+    """The elements for each of the sequences or tables: in lists, or arrays of their types.
+
+    NotExact where Python would have others there.
+    """
+    made: list[Column] = []
+    for (column, kind, which), it in zip(found.columns(chosen), into, strict=True):
+        if arrays:
+            made.append(Column(_as_stored(column, kind, it.dtype), which))
+            continue
+        items = listed_as(column, kind)
+        if column.dtype.kind not in "biu":
+            exact(items)  # which may be objects that turns read
+        made.append(Column(items, which))
+    return made
 
 
 def _as_stored(found: _Array, kind: Any, dtype: np.dtype[Any]) -> _Array:
@@ -209,11 +221,9 @@ def _as_stored(found: _Array, kind: Any, dtype: np.dtype[Any]) -> _Array:
         bounds = np.iinfo(dtype)
         if bounds.min <= int(found.min()) and int(found.max()) <= bounds.max:
             return found.astype(dtype)
-    raise NotExact(_OTHER_TYPE)
+    raise NotExact(OTHER_TYPE)
 
 
-def _as_list(found: _Array) -> list[Any]:
-    return found.tolist() if found.dtype.hasobject or found.dtype.names else listed(found)
-
-
-__all__ = ["Elements", "Places", "places_of"]
+__all__ = [
+    "MAY_SHOW", "Elements", "Places", "columns_of", "is_plain", "one_kind", "places_at", "places_of", "put_into_array",
+]  # fmt: skip

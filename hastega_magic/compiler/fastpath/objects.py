@@ -30,7 +30,7 @@ def objects(value: Any, scalars: Scalars | None) -> Any:
     if scalars is None:
         return value
     if isinstance(value, np.ndarray):
-        return _listed(cast("np.ndarray[Any, Any]", value), scalars.kinds)
+        return listed_as(cast("np.ndarray[Any, Any]", value), scalars.kinds)
     kind: Any = scalars.kinds
     if not is_numpy(kind):
         return value
@@ -68,14 +68,15 @@ def holds_nan(values: Collection[object]) -> bool:
     return total != total and any(map(operator.ne, numbers, numbers))
 
 
-def _listed(array: np.ndarray[Any, Any], kinds: Any) -> list[Any]:
-    """The elements as objects of these kinds; fields of a structured array as tuples."""
+def listed_as(array: np.ndarray[Any, Any], kinds: Any) -> list[Any]:
+    """The elements as objects of these kinds (None: Python's own); fields of a structured array as tuples."""
     if isinstance(kinds, tuple):
         pairs = zip(array.dtype.names or (), cast("tuple[Any, ...]", kinds), strict=True)
-        return list(zip(*(_listed(array[name], kind) for name, kind in pairs), strict=True))
-    if not is_numpy(kinds):
-        return listed(array)
-    return listed(np.ascontiguousarray(array, dtype=np.dtype(kinds)), scalars=True)
+        return list(zip(*(listed_as(array[name], kind) for name, kind in pairs), strict=True))
+    if is_numpy(kinds):
+        return listed(np.ascontiguousarray(array, dtype=np.dtype(kinds)), scalars=True)
+    plain = kinds is not None or not (array.dtype.hasobject or array.dtype.names)
+    return listed(np.ascontiguousarray(array)) if plain else array.tolist()
 
 
-__all__ = ["NotExact", "holds_nan", "holds_nan_keys", "objects"]
+__all__ = ["NotExact", "holds_nan", "holds_nan_keys", "listed_as", "objects"]

@@ -267,7 +267,7 @@ class OrdinaryCode(Repeated):
             return NOTHING
         began = time.perf_counter()
         try:
-            value = form.prepared.run(source, self._unlisted(displays) if form.scalars else displays)
+            value = form.prepared.run(source, self._of_scalars(displays) if form.scalars else displays)
         except DoesNotFit:
             return NOTHING
         found = self.as_code_gives(value, form.scalars)
@@ -289,8 +289,9 @@ class OrdinaryCode(Repeated):
         arguments = ((places[kind][number] for kind, number in step.arguments) for step in self.code.steps)
         return [(None, tuple(each), {}) for each in arguments]
 
-    def _unlisted(self, displays: Sequence[Display]) -> Sequence[Display]:
-        """Without a last `to_list`: NumPy's scalars are made of the array."""
+    def _of_scalars(self, displays: Sequence[Display]) -> Sequence[Display]:
+        """Without a last `to_list`: NumPy's scalars are made of the array. NotExact where only NumPy can make them."""
+        look_at_errors((True,))
         return displays[:-1] if self.site.stages[-1].name == "to_list" else displays
 
     def _compile(
@@ -362,7 +363,7 @@ class OrdinaryCode(Repeated):
         scalars = given.of_numpy if given.of_numpy or reads == "arrays" else None
         if reads == "others":
             raise NotExact("it uses NumPy, whose scalars and functions have rules of their own")
-        used = displays if scalars is None else self._unlisted(displays)
+        used = displays if scalars is None else self._of_scalars(displays)
         if why := may_see(self.code, displays) if used else "nothing is computed":
             raise NotExact(why)
         pairs = zip(self.site.stages, used, strict=False)

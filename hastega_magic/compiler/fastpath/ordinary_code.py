@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hastega_magic.compiler.fastpath.for_statements import ForStatement, Storing
+from hastega_magic.compiler.fastpath.for_statements import ForStatement
 from hastega_magic.compiler.fastpath.ordinary import OrdinaryCode
 from hastega_magic.compiler.fastpath.repeated import Repeated
 from hastega_magic.compiler.fastpath.searching import Search
+from hastega_magic.compiler.fastpath.stores import Storing
 from hastega_magic.compiler.options import Options
 from hastega_magic.syntax.ordinary.parts import Ordinary
 from hastega_magic.syntax.reading.text import Text

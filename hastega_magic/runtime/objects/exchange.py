@@ -10,11 +10,16 @@ import ctypes
 from functools import cache
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from hastega_magic.runtime import cpu
 from hastega_magic.runtime.objects.lists import ADDRESS, LENGTH, WORTH, head_of, layout
 from hastega_magic.runtime.objects.words import written_out
 
-_ITEMS, _OTHERS, _COUNT, _STEP = range(4)
+_Bools = npt.NDArray[np.bool_]
+
+_ITEMS, _OTHERS, _COUNT, _STEP, _WHICH = range(5)
 
 _TEXT = """
 define void @hastega(ptr %words, ptr %scratch) {
@@ -23,11 +28,20 @@ entry:
   %others = word ptr of %words at 1
   %count = word i64 of %words at 2
   %step = word i64 of %words at 3
+  %which = word ptr of %words at 4
+  %all = icmp eq ptr %which, null
   br label %head
 head:
-  %i = phi i64 [ 0, %entry ], [ %next, %turn ]
+  %i = phi i64 [ 0, %entry ], [ %next, %more ]
   %over = icmp sge i64 %i, %count
-  br i1 %over, label %end, label %turn
+  br i1 %over, label %end, label %look
+look:
+  br i1 %all, label %turn, label %asked
+asked:
+  %which.at = getelementptr i8, ptr %which, i64 %i
+  %chosen = load i8, ptr %which.at
+  %left = icmp eq i8 %chosen, 0
+  br i1 %left, label %more, label %turn
 turn:
   %place = mul i64 %i, %step
   %item.at = getelementptr ptr, ptr %items, i64 %place
@@ -36,6 +50,8 @@ turn:
   %other = load ptr, ptr %other.at
   store ptr %other, ptr %item.at
   store ptr %item, ptr %other.at
+  br label %more
+more:
   %next = add i64 %i, 1
   br label %head
 end:
@@ -51,8 +67,10 @@ class _Exchange:
         prototype: Any = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)  # keeps the GIL
         self._call = prototype(address)
 
-    def run(self, data: list[Any], places: range, others: list[Any]) -> bool:
-        words = (ctypes.c_int64 * 4)(0, 0, len(places), places.step)
+    def run(self, data: list[Any], places: range, others: list[Any], which: _Bools | None = None) -> bool:
+        words = (ctypes.c_int64 * 5)(
+            0, 0, len(places), places.step, 0 if which is None else which.ctypes.data
+        )
         at, first, most = ctypes.addressof(words), 8 * places[0], max(places[0], places[-1])
         head, other = head_of(data), head_of(others)
         words[_OTHERS] = other[ADDRESS]
@@ -75,14 +93,24 @@ def _exchange() -> _Exchange | None:
         return None
     one, other = [0.5, 1.5, 2.5, 3.5], ["a", "b"]
     done = found.run(one, range(3, 0, -2), other)
-    return found if done and (one, other) == ([0.5, "b", 2.5, "a"], [3.5, 1.5]) else None
+    some = done and found.run(one, range(2), other, np.array([False, True]))
+    return found if some and (one, other) == ([0.5, 1.5, 2.5, "a"], [3.5, "b"]) else None
 
 
-def put(data: list[Any], places: range, items: list[Any]) -> None:
-    """Put items, as many as places, into a list. The other list may have what was there then: nobody else has it."""
+def put(data: list[Any], places: range, items: list[Any], which: _Bools | None = None) -> None:
+    """Put items, as many as places, into a list, or those of them that `which` says.
+
+    The other list may have what was there then: nobody else has it.
+    """
+    which = None if which is None else np.ascontiguousarray(which, bool)
     code = _exchange() if len(places) >= WORTH else None
-    if code is None or not code.run(data, places, items):
+    if code is not None and code.run(data, places, items, which):
+        return
+    if which is None:
         data[slice_of(places)] = items
+        return
+    for place in np.flatnonzero(which).tolist():
+        data[places[place]] = items[place]
 
 
 def slice_of(places: range) -> slice:

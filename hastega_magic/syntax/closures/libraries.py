@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -30,9 +30,15 @@ def is_library(made: Any) -> bool:
     return isinstance(name, str) and name.partition(".")[0] in _LIBRARIES
 
 
+def is_library_module(module: ModuleType) -> bool:
+    """Whether a module is Python's, or of such a library."""
+    name = vars(module).get("__name__", "")
+    return isinstance(name, str) and sys.modules.get(name) is module and name.partition(".")[0] in _LIBRARIES
+
+
 def is_installed(function: FunctionType) -> bool:
     """Whether a function is of a library, or of a package that is installed beside NumPy, and none of the user's."""
     return is_library(function) or function.__code__.co_filename.startswith(_INSTALLED)
 
 
-__all__ = ["is_installed", "is_library"]
+__all__ = ["is_installed", "is_library", "is_library_module"]

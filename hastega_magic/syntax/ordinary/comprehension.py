@@ -166,7 +166,7 @@ def _check_constant(element: ast.expr, conditions: Sequence[ast.expr], reduced: 
         raise NoPipeline("its elements are one constant, in which Python is as fast")
 
 
-def few_places(bodies: Sequence[ast.expr]) -> int:
+def few_places(bodies: Sequence[ast.AST]) -> int:
     """How few places are not worth a loop, by what is done with an element."""
     inside = [each for body in bodies for each in ast.walk(body)]
     if any(isinstance(each, (ast.GeneratorExp, ast.ListComp)) for each in inside):

@@ -23,7 +23,8 @@ from typing import Any, cast
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.ordinary.beside import looked_at, may_be_laid, standing_for, taken
 from hastega_magic.syntax.ordinary.bodies import computed, kept, shape_of, step, value_of, with_functions
-from hastega_magic.syntax.ordinary.comprehension import comprehension, is_iterator, source_of
+from hastega_magic.syntax.ordinary.comprehension import comprehension, few_places, is_iterator, source_of
+from hastega_magic.syntax.ordinary.grid_stores import GridStored
 from hastega_magic.syntax.ordinary.parts import CALLEES, OPERANDS, HandsOn, Ordinary, Parts
 from hastega_magic.syntax.ordinary.rewriting import (
     NoPipeline,
@@ -35,7 +36,6 @@ from hastega_magic.syntax.ordinary.rewriting import (
     placed,
     target_shape,
 )
-from hastega_magic.syntax.ordinary.stores import Stored
 from hastega_magic.syntax.ordinary.trailing import is_constant
 from hastega_magic.syntax.ordinary.turns import (
     Condition,
@@ -76,6 +76,9 @@ class _Loop:
     def clauses(self) -> None:
         """As that of several clauses, where nothing stands between one `for` and the next; NoPipeline elsewhere."""
         clauses, rest = list[ast.comprehension](), list[ast.stmt]([self.node])
+        if self.turn.grid:
+            self._in_grid(self.turn.grid)
+            return
         while True:
             match rest:
                 case [ast.For(target=target, iter=source, body=body)]:
@@ -119,8 +122,10 @@ class _Loop:
         pieces, rest = parts_of(self.node.body, self.turn)
         parts.apart = not isinstance(shape, str) and not is_iterator(self.node.iter)
         self.first = source_of(self.node.iter, shape, parts)
-        if self.turn.stores:
-            self._stored(shape, self.turn.stores)
+        if found := self.turn.stores:
+            self._stored(shape, found.body, found.items, found.stores.roots, self.node.body)
+            given = ast.Tuple([*map(copied, found.given)], ast.Load())
+            self.into = self._variables(given, self.node.body, later=True)
             return
         for number, piece in enumerate(pieces):
             if isinstance(piece, Condition):
@@ -153,21 +158,35 @@ class _Loop:
             self._stage("map", function_of(shape, value), value)
         self._add(op, rest[0])
 
-    def _stored(self, shape: Shape, found: Stored) -> None:
-        """What a turn stores, as its element."""
-        body = self.node.body
-        made = kept(self._name(), shape, found.body, found.items)
-        self._stage("map", made, _place(body), _text(self.parts.text, body))
+    def _in_grid(self, found: GridStored) -> None:
+        """As that of two clauses, whose numbers are the element of each turn."""
+        clauses = [ast.comprehension(each.target, each.iter, [], 0) for each in (self.node, found.inner)]
+        self._over(clauses, value_of(found.numbers, found.inner.body[0]))
+        self.parts.few_places = few_places(found.body)
         roots = found.stores.roots
+        self._stored(found.numbers, found.body, found.items, roots, found.inner.body)
+        self.into = self.reads
+
+    def _stored(
+        self,
+        shape: Shape,
+        body: Sequence[ast.stmt],
+        items: Sequence[str],
+        roots: Sequence[str],
+        written: Sequence[ast.stmt],
+    ) -> None:
+        """What a turn stores, as its element."""
+        self._stage(
+            "map", kept(self._name(), shape, body, items), _place(written), _text(self.parts.text, written)
+        )
         own = {
             *names_of(shape),
             *roots,
-            *(name for each in in_statements(body) for name in given_names(each)),
+            *(name for each in in_statements(written) for name in given_names(each)),
         }
-        read = {each.id for node in body for each in ast.walk(node) if isinstance(each, ast.Name)} - own
+        read = {each.id for node in written for each in ast.walk(node) if isinstance(each, ast.Name)} - own
         names: list[ast.expr] = [ast.Name(name, ast.Load()) for name in (*roots, *sorted(read))]
-        self.into = self._variables(ast.Tuple([*map(copied, found.given)], ast.Load()), body, later=True)
-        self.reads = self._variables(ast.Tuple(names, ast.Load()), body, later=True)
+        self.reads = self._variables(ast.Tuple(names, ast.Load()), written, later=True)
 
     def _variables(self, before: ast.expr, place: Sequence[ast.stmt], later: bool) -> int:
         """The operand that is what variables are in front of the loop; `later`: a function that gives it."""
@@ -242,16 +261,11 @@ def looped(
     breaks = any(isinstance(each, ast.Break) for each in ast.walk(node))
     backwards = max(0, len(turn.again) - 1)
     variables = turn.states or (turn.collected,)
+    stores = turn.grid or turn.stores
     handed = HandsOn(
-        found.initial,
-        variables,
-        turn.last,
-        breaks,
-        backwards,
-        found.into,
-        turn.stores and turn.stores.stores,
-        found.reads,
-    )
+        found.initial, variables, turn.last, breaks, backwards, found.into, stores and stores.stores, found.reads,
+        turn.ends,
+    )  # fmt: skip
     ordinary = parts.ordinary(
         site, roots, asked, after, hands_on=handed, shared=shared_by(node, around, turn.collected)
     )
@@ -278,17 +292,22 @@ def _statement(
     relaid = ast.Constant(None) if again else ast.Tuple(laid, ast.Load())
     worth = looked_at(WORTH if again else LAID, ast.Constant(site.id), asked)
     tried = _call(LOOPED, *parts.arguments(site, visit), relaid)
+    loop = copy.copy(node)
+    loop.iter = standing_for(found.first, standing)
+    pythons = inside(loop)
     first, *further = found.turn.again or ((),)
     done: list[ast.stmt] = [_backwards(node, each) for each in reversed(further)]
     done.append(ast.Assign([_handed(node, found.turn)], _call(TAKEN)))
+    if found.turn.ends:
+        last = copied(cast(ast.For, pythons))
+        last.iter = _call(TAKEN)
+        done = [last]
     let_go: list[ast.expr] = [ast.Name(name, ast.Store()) for name in found.turn.dropped]
     if let_go:
         done.append(ast.Assign(let_go, ast.Constant(None)))
     done += map(copied, first)
-    loop = copy.copy(node)
-    loop.iter = standing_for(found.first, standing)
     timed = ast.If(ast.Name(BEGAN, ast.Load()), [ast.Expr(_call(ENDED, ast.Constant(site.id)))], [])
-    otherwise: list[ast.stmt] = [inside(loop), timed]
+    otherwise: list[ast.stmt] = [pythons, timed]
     made: ast.stmt = ast.If(ast.BoolOp(ast.And(), [worth, tried]), done, otherwise)
     if found.functions:
         made = with_functions(found.functions, made, found.turn.shared)
@@ -347,7 +366,7 @@ def _evaluated(found: _Loop) -> tuple[dict[tuple[str, int], ast.expr], bool]:
 
 def _handed(node: ast.For, turn: Turn) -> ast.expr:
     """The variables that are given what the loop hands on."""
-    names = turn.states or (() if turn.shared or turn.stores else (turn.collected,))
+    names = turn.states or (() if turn.shared or turn.stores or turn.grid else (turn.collected,))
     targets: list[ast.expr] = [ast.Name(name, ast.Store()) for name in names]
     if turn.last:
         targets.append(copied(node.target))

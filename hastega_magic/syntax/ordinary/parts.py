@@ -12,6 +12,7 @@ from typing import Any, cast
 from hastega_magic.errors import Span
 from hastega_magic.frames import CALLEES
 from hastega_magic.records import dataclass
+from hastega_magic.syntax.ordinary.grid_stores import GridStores
 from hastega_magic.syntax.ordinary.refused import check_source
 from hastega_magic.syntax.ordinary.rewriting import NoPipeline, function_of, item, placed
 from hastega_magic.syntax.ordinary.stores import Stores
@@ -121,6 +122,7 @@ class HandsOn:
     backwards how often its elements are gone through from their end when it is over
     into      the operand that gives what elements are added to, or stored into; None where they make something new
     stores    where they are stored; `reads`: the operand that gives the variables of these, and what else turns read
+    ends      whether the last outer turn is Python's
     """
 
     initial: int | None
@@ -129,8 +131,9 @@ class HandsOn:
     breaks: bool = False
     backwards: int = 0
     into: int | None = None
-    stores: Stores | None = None
+    stores: Stores | GridStores | None = None
     reads: int | None = None
+    ends: bool = False
 
 
 @dataclass(frozen=True)

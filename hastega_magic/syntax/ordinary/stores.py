@@ -15,15 +15,13 @@ the same one.
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import cast
 
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.ordinary.rewriting import NoPipeline
 from hastega_magic.syntax.ordinary.variables import definitely, read_first, stored
-from hastega_magic.syntax.reading.trees import copied
-
-_SCOPES = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
+from hastega_magic.syntax.reading.trees import SCOPES, copied
 
 
 @dataclass(frozen=True)
@@ -34,6 +32,7 @@ class Stores:
     roots     the variables that these are, or are parts of
     parts     which of these are parts
     kept      which are stored into
+    chosen    of these, into which turns may store nothing
     shifts    what is added to the number of a turn for its place in each
     numbered  whether turns are numbered by `enumerate`; else they go through their numbers
     rereads   whether a turn may read what it has stored itself, which an array has made of its own type
@@ -43,6 +42,7 @@ class Stores:
     roots: tuple[str, ...]
     parts: tuple[bool, ...]
     kept: tuple[bool, ...]
+    chosen: tuple[bool, ...]
     shifts: tuple[int, ...]
     numbered: bool
     rereads: bool
@@ -53,7 +53,7 @@ class Stored:
     """The same as code.
 
     given     code for each sequence
-    items     the variables that stand for the places that a turn stores into
+    items     the variables that stand for the places that a turn stores into, and for whether it does, if that matters
     body      a turn's statements with these in place of the places, which begin as what stands there if that matters
     """
 
@@ -66,7 +66,12 @@ class Stored:
 def stored_by(node: ast.For, names: Collection[str]) -> Stored:
     """What it stores into sequences of these names; NoPipeline where it is not one place a turn."""
     number, numbered = _number(node)
-    standing = _Standing(number, names, stored([node]))
+    changing = stored([node])
+    if changing & {*names} or number in stored(
+        node.target.elts[1:] if isinstance(node.target, ast.Tuple) else ()
+    ):
+        raise NoPipeline("what it stores into, or where, is given a value in turns")
+    standing = _Standing(number, names, changing)
     standing.kept = frozenset(standing.read(each) for each in _targets(node.body) if root_of(each) in names)
     body = [cast(ast.stmt, standing.visit(copied(each))) for each in node.body]
     others = (each for part in body for each in ast.walk(part) if isinstance(each, ast.Name))
@@ -75,21 +80,72 @@ def stored_by(node: ast.For, names: Collection[str]) -> Stored:
     places = [*standing.found.values()]
     kept = [each for each in places if each.text in standing.kept]
     items = frozenset(each.item for each in kept)
-    needed = items
-    if not any(isinstance(each, ast.Continue) for part in body for each in ast.walk(part)):
-        needed = read_first(body, items) | (items - definitely(body, items))
-    begun = [each.begun() for each in kept if each.item in needed]
+    begun = [each.begun() for each in kept if each.item in needed(body, items)]
+    body, variables, chosen = flagged(body, [each.item for each in kept])
     stores = Stores(
         tuple(each.text for each in places),
         tuple(each.root for each in places),
         tuple(not isinstance(each.given, ast.Name) for each in places),
         tuple(each in kept for each in places),
+        chosen,
         tuple(each.shift for each in places),
         numbered,
-        _rereads(body, items, False)[0],
+        rereads(body, items),
     )
-    given, variables = tuple(each.given for each in places), tuple(each.item for each in kept)
-    return Stored(stores, given, variables, (*begun, *body))
+    return Stored(stores, tuple(each.given for each in places), variables, (*begun, *body))
+
+
+def needed(body: list[ast.stmt], items: frozenset[str]) -> frozenset[str]:
+    """The variables for places whose value at the beginning of a turn matters."""
+    if any(isinstance(each, ast.Continue) for part in body for each in ast.walk(part)):
+        return items
+    return read_first(body, items) | (items - definitely(body, items))
+
+
+def flagged(
+    body: list[ast.stmt], items: Sequence[str]
+) -> tuple[list[ast.stmt], tuple[str, ...], tuple[bool, ...]]:
+    """The statements, which note in variables whether a place is stored into where turns may not do so.
+
+    With them the variables for places, each with that behind it where there is one, and for which there is.
+    """
+    surely = definitely(body, frozenset(items))
+    if any(isinstance(each, ast.Continue) for part in body for each in ast.walk(part)):
+        surely = frozenset[str]()
+    flags = {item: f"{item}stored__" for item in items if item not in surely}
+    if not flags:
+        return body, tuple(items), (False,) * len(items)
+    noted = _Noted(flags)
+    made = [cast(ast.stmt, each) for part in body for each in noted.noted(part)]
+    begun = [_flag(flag, False, body[0]) for flag in flags.values()]
+    variables = (name for item in items for name in (item, flags.get(item)) if name is not None)
+    return [*begun, *made], tuple(variables), tuple(item in flags for item in items)
+
+
+def _flag(name: str, value: bool, place: ast.stmt) -> ast.stmt:
+    made = ast.Assign([ast.Name(name, ast.Store())], ast.Constant(value))
+    return ast.fix_missing_locations(ast.copy_location(made, place))
+
+
+class _Noted(ast.NodeTransformer):
+    """A flag is set behind each statement that gives a variable a value."""
+
+    def __init__(self, flags: Mapping[str, str]) -> None:
+        self.flags = flags
+
+    def noted(self, node: ast.stmt) -> list[ast.AST]:
+        made: ast.AST | list[ast.AST] = self.visit(node)
+        return made if isinstance(made, list) else [made]
+
+    def _behind(self, node: ast.stmt, target: ast.expr) -> ast.AST | list[ast.AST]:
+        flag = self.flags.get(target.id) if isinstance(target, ast.Name) else None
+        return node if flag is None else [node, _flag(flag, True, node)]
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST | list[ast.AST]:
+        return self._behind(node, node.targets[0])
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST | list[ast.AST]:
+        return self._behind(node, node.target)
 
 
 def _targets(body: Sequence[ast.stmt]) -> Iterator[ast.expr]:
@@ -156,7 +212,7 @@ class _Standing(ast.NodeTransformer):
         """Where the variables of these stand."""
 
     def visit(self, node: ast.AST) -> ast.AST:
-        return node if isinstance(node, _SCOPES) else super().visit(node)
+        return node if isinstance(node, SCOPES) else super().visit(node)
 
     def read(self, node: ast.expr) -> str:
         """The sequence that a place is of."""
@@ -201,7 +257,7 @@ class _Standing(ast.NodeTransformer):
             case key:
                 if isinstance(whole, ast.Subscript) and not self._stays(whole.slice):
                     return None
-        shift = _shift(key, self.number)
+        shift = shift_of(key, self.number)
         made = ast.fix_missing_locations(ast.copy_location(copied(whole), node))
         return None if shift is None else (made, shift)
 
@@ -220,7 +276,7 @@ class _Standing(ast.NodeTransformer):
                 return False
 
 
-def _shift(key: ast.expr, number: str) -> int | None:
+def shift_of(key: ast.expr, number: str) -> int | None:
     """What is added to the number; None if it is another place."""
     match key:
         case ast.Name(id=name) if name == number:
@@ -238,26 +294,28 @@ def _shift(key: ast.expr, number: str) -> int | None:
 # Order
 
 
-def _rereads(body: Sequence[ast.stmt], items: Collection[str], before: bool) -> tuple[bool, bool]:
-    """Whether one of the variables may be read behind where one is given a value; and whether one is given any.
+def rereads(body: Sequence[ast.stmt], items: Collection[str]) -> bool:
+    """Whether one of the variables may be read behind where one is given a value."""
+    return _rereads(body, items, False)[0]
 
-    `before`: whether one has been before.
-    """
-    rereads = False
+
+def _rereads(body: Sequence[ast.stmt], items: Collection[str], before: bool) -> tuple[bool, bool]:
+    """The same, and whether one is given a value; `before`: whether one has been before."""
+    again = False
     for each in body:
         match each:
             case ast.If(test=test, body=first, orelse=second):
                 ends = [_rereads(block, items, before) for block in (first, second)]
-                rereads = rereads or (before and _reads(test, items)) or any(again for again, _ in ends)
+                again = again or (before and _reads(test, items)) or any(one for one, _ in ends)
                 before = any(known for _, known in ends)
                 continue
             case ast.For() | ast.While():  # whose turns come behind each other
                 before = before or _gives(each, items)
-                rereads = rereads or (before and _reads(each, items))
+                again = again or (before and _reads(each, items))
             case _:
-                rereads = rereads or (before and _reads(each, items))
+                again = again or (before and _reads(each, items))
                 before = before or _gives(each, items)
-    return rereads, before
+    return again, before
 
 
 def _named(node: ast.AST, items: Collection[str]) -> Iterator[ast.Name]:
@@ -274,4 +332,4 @@ def _reads(node: ast.AST, items: Collection[str]) -> bool:
     return read or any(True for each in adds for _ in _named(each, items))
 
 
-__all__ = ["Stored", "Stores", "root_of", "stored_by"]
+__all__ = ["Stored", "Stores", "flagged", "needed", "rereads", "root_of", "shift_of", "stored_by"]

@@ -15,6 +15,7 @@ from itertools import chain
 from typing import cast
 
 from hastega_magic.records import dataclass
+from hastega_magic.syntax.ordinary.grid_stores import GridStored, stored_in_grid
 from hastega_magic.syntax.ordinary.parts import UNWRITTEN
 from hastega_magic.syntax.ordinary.refused import check
 from hastega_magic.syntax.ordinary.rewriting import NoPipeline, all_placed
@@ -35,6 +36,7 @@ class Turn:
                 statements of each turn, then those of turns for which one condition holds, then two, and so on
     shared      whether the variables are a cell's: they may have no value, and others may hold what is collected in
     stores      what turns store into, if they do
+    grid        the same of two nested statements; `ends`: whether the last outer turn is Python's, for its variables
     """
 
     states: tuple[str, ...]
@@ -45,6 +47,8 @@ class Turn:
     again: tuple[tuple[ast.stmt, ...], ...] = ()
     shared: bool = False
     stores: Stored | None = None
+    grid: GridStored | None = None
+    ends: bool = False
 
     def concerns(self, node: ast.AST) -> bool:
         """Whether anything that is handed on, collected or stored into stands in the code."""
@@ -84,6 +88,12 @@ def turn_of(node: ast.For, around: Around) -> Turn:
     if around.shared and any(isinstance(each, ast.AnnAssign) for each in body):
         raise NoPipeline  # a cell's annotations are evaluated, and kept
     first = read_first(node.body, around.own)
+    if grid := _in_grid(node, body, around):
+        if first.difference(targets) & {*assigned}:
+            raise NoPipeline("it stores elements, and hands a variable on as well")
+        for each in evaluated(node.body):
+            check(each, targets)
+        return Turn((), shared=around.shared, grid=grid, ends=bool(around.behind & {*assigned, *targets}))
     collected, kind, stores = _what_collects(node, body, around)
     if stores and targets & {*assigned}:
         raise NoPipeline
@@ -138,6 +148,13 @@ def _from_element(
     )
     first, *further = levels
     return (first, *(level for level, names in zip(further, given[1:], strict=True) if names)), settled
+
+
+def _in_grid(node: ast.For, body: Sequence[ast.stmt], around: Around) -> GridStored | None:
+    """What two nested statements store into tables, if that is all that they do."""
+    names = {_collected(each) for each in body} - {""}
+    appends = any(isinstance(each, ast.Expr) for each in body)
+    return None if appends or names & around.new.keys() else stored_in_grid(node, names)
 
 
 def _what_collects(node: ast.For, body: Sequence[ast.stmt], around: Around) -> tuple[str, New, Stored | None]:

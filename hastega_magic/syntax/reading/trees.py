@@ -13,6 +13,8 @@ from hastega_magic.forking import free_when_forking
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+SCOPES = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
+"""Expressions with variables of their own."""
 
 # A finaliser may parse, also in the midst of a parse of its own thread.
 _turn = free_when_forking(threading.RLock())
