@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
-from types import BuiltinFunctionType, CellType, FunctionType, ModuleType
+from types import (
+    BuiltinFunctionType,
+    CellType,
+    FunctionType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    ModuleType,
+)
 from typing import Any, cast
 
 import numpy as np
@@ -23,8 +30,8 @@ _PLAIN = frozenset(
 )
 """Of elements that hold nothing, and do nothing when they are let go of."""
 
-_HELD = (FunctionType, CellType, dict)
-"""What `reached` looks into."""
+_HELD = frozenset({FunctionType, CellType, dict, GetSetDescriptorType, MemberDescriptorType})
+"""What `reached` looks into, or holds nothing."""
 
 _WORK: Any = 1000
 """Steps in which columns side by side are told from one another."""
