@@ -108,6 +108,34 @@ def neighbours(rows: Sequence[Sequence[int]]) -> list[list[float]]:
     ]
 
 
+def smoothed(xs: Any) -> Any:
+    """The mean of three neighbours, stored into a new array."""
+    out = np.zeros(len(xs))
+    for i in range(1, len(xs) - 1):
+        out[i] = (xs[i - 1] + xs[i] + xs[i + 1]) / 3
+    return out
+
+
+def heated(xs: Any) -> Any:
+    """A step of the heat equation on a square, stored into a copy."""
+    out = xs.copy()
+    h, w = xs.shape
+    for j in range(1, h - 1):
+        for i in range(1, w - 1):
+            around = xs[j - 1, i] + xs[j + 1, i] + xs[j, i - 1] + xs[j, i + 1]
+            out[j, i] = xs[j, i] + 0.1 * (around - 4 * xs[j, i])
+    return out
+
+
+def stored(xs: Sequence[int]) -> list[int]:
+    """The same as `mapped`, stored into a list."""
+    out = [0] * len(xs)
+    for i, x in enumerate(xs):
+        low = x & 1023
+        out[i] = (x * 7 + 3) % 1_000_003 * low + (x >> 3) - x % 11
+    return out
+
+
 _WIDTH = 1000
 """Numbers in a row."""
 
@@ -132,6 +160,17 @@ def _given(function: Callable[..., Any], array: bool = False) -> Callable[[int],
     def inputs(n: int) -> dict[str, object]:
         xs = np.random.default_rng(_SEED).integers(0, 1_000_000, n)
         return {"xs": xs if array else xs.tolist(), "compiled": hastega(function), "plain": function}
+
+    return inputs
+
+
+def _of_floats(function: Callable[..., Any], squared: bool = False) -> Callable[[int], dict[str, object]]:
+    """`xs`: an array of random floats, of one dimension or of two; the rest is as of lists."""
+
+    def inputs(n: int) -> dict[str, object]:
+        shape = (math.isqrt(n), math.isqrt(n)) if squared else n
+        xs = np.random.default_rng(_SEED).random(shape)
+        return {"xs": xs, "compiled": hastega(function), "plain": function}
 
     return inputs
 
@@ -203,6 +242,20 @@ ORDINARY = (
         cell=lambda n: _OF_A_CELL, result="out", n=1_000_000, inputs=_given(collected), programs=_PROGRAMS,
     ),
     _workload("running", "a `for` statement whose turns depend on each other, over a list", running),
+    _workload("stored", "a `for` statement that stores what the map gives into a list", stored),
+    _workload(
+        "smoothed", "a `for` statement that stores means of three neighbours into an array", smoothed,
+        inputs=_of_floats(smoothed),
+        numpy="import numpy as np\ndef run(xs):\n    out = np.zeros(len(xs))\n"
+        "    out[1:-1] = (xs[:-2] + xs[1:-1] + xs[2:]) / 3\n    return out\n",
+    ),
+    _workload(
+        "heated", "two nested `for` statements that store a step of the heat equation into an array", heated,
+        inputs=_of_floats(heated, squared=True),
+        numpy="def run(xs):\n    out = xs.copy()\n"
+        "    around = xs[:-2, 1:-1] + xs[2:, 1:-1] + xs[1:-1, :-2] + xs[1:-1, 2:]\n"
+        "    out[1:-1, 1:-1] = xs[1:-1, 1:-1] + 0.1 * (around - 4 * xs[1:-1, 1:-1])\n    return out\n",
+    ),
     _workload("sought", "a `for` statement that ends at what it finds, which is nothing, over a list", sought),
     _workload(
         "array", "[f(x) for x in xs] over an int64 array, a list of np.int64 out", mapped, array=True,
