@@ -14,7 +14,7 @@ import numpy as np
 
 from hastega_magic.compiler.fastpath.given_objects import exact
 from hastega_magic.compiler.fastpath.objects import NotExact, listed_as
-from hastega_magic.compiler.fastpath.shown import MAY_SHOW, Into, are_plain
+from hastega_magic.compiler.fastpath.shown import MAY_SHOW, Into, are_plain, is_users
 from hastega_magic.records import dataclass
 from hastega_magic.runtime.objects.exchange import put, slice_of
 from hastega_magic.syntax.ordinary.numpys_rules import is_numpy
@@ -113,8 +113,8 @@ def places_of(known: HandsOn, code: Ordinary, operands: Sequence[Any]) -> Places
         roots, read = values[: len(stores.roots)], values[len(stores.roots) :]
         if any(part and type(root) not in _WHOLES for root, part in zip(roots, stores.parts, strict=True)):
             raise NotExact("it stores into parts of what is no list, dict or array")
-        if any(stores.parts):
-            Into((), frozenset()).look(read)  # such as a number of a part that is an object of the user's
+        if any(stores.parts) and any(map(is_users, read)):
+            raise NotExact("an object may number a part that it stores into, and is asked in each turn")
         sequences: Sequence[Any] = operands[known.into]()
     except NameError:
         raise NotExact("a variable that it reads has no value in front of it") from None
