@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from hastega_magic import hastega
+from hastega_magic.syntax.ordinary import stores
 from tests.decorator.conftest import loops  # noqa: F401
 from tests.decorator.test_random_stores import Program, left, never_pythons  # noqa: F401
 
@@ -79,6 +80,12 @@ def given(chosen: random.Random, h: int, w: int) -> dict[str, Any]:
         "k": chosen.randint(-2, 4),
         "rows": [0, 2, 1],
     }
+
+
+@pytest.fixture(autouse=True)
+def heavy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Turns count as long ones, however little they do."""
+    monkeypatch.setattr(stores, "_HEAVY", 0)
 
 
 @pytest.mark.parametrize("seed", range(30))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -9,8 +10,15 @@ import numpy as np
 import pytest
 
 from hastega_magic import hastega
+from hastega_magic.syntax.ordinary import stores
 from tests.decorator.conftest import loops  # noqa: F401
 from tests.decorator.test_stores import HEAD, XS, function, outcome, same
+
+
+@pytest.fixture(autouse=True)
+def heavy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Turns count as long ones, however little they do."""
+    monkeypatch.setattr(stores, "_HEAVY", 0)
 
 
 def table(dtype: Any = None, many: int = 4) -> Callable[[], Any]:
@@ -172,6 +180,80 @@ def test_bounds_of_inner_loops_may_not_change(loops):  # noqa: F811
         table(),
         table(),
     )
+    text = f"{HEAD}    for k in range(4):\n        for i in range(divmod(400, k + 1)[0]):\n            b[k][i] = i\n"
+    same(text, table(), table())
+    text = f"{HEAD}    for k in range(4):\n        for i in range(divmod(400, 1)[0]):\n            b[k][i] = i * k\n"
+    same(text, table(), table())
     text = f"{HEAD}    for k in range(4):\n        for i in range(800 - len(b[0])):\n            b[k][i] = i * k\n"
     same(text, table(), table())
     assert len(loops) > 8  # row by row
+
+
+BREAKS = {
+    "at once": "if i > k + 300: break\n            b[k][i] = i + k",
+    "behind": "b[k][i] = i + k\n            if i > 300: break",
+    "in a third loop": "for m in range(9):\n                if m * m > i: break\n            b[k][i] = m",
+}
+
+
+@pytest.mark.parametrize("name", BREAKS)
+def test_inner_turns_may_end_the_row(name):
+    same(
+        f"{HEAD}    for k in range(8):\n        for i in range(400):\n            {BREAKS[name]}\n",
+        tall(),
+        tall(),
+    )
+
+
+LAST = {
+    "some turns": "if k == 3: y = i\n            b[k][i] = i * k",
+    "where it stores": "if k < 3:\n                y = i\n                b[k][i] = i * k",
+    "behind continue": "if k > 3: continue\n            y = i\n            b[k][i] = i * k",
+    "all turns": "y = i * 2\n            b[k][i] = y",
+}
+
+
+@pytest.mark.parametrize("name", LAST)
+def test_variables_keep_what_the_last_turn_that_does_gives_them(name):
+    loop = f"for k in range(8):\n        for i in range(400):\n            {LAST[name]}\n"
+    same(f"{HEAD}    y = -1\n    {loop}    return y, k, i\n", tall(), tall())
+    text = f"{HEAD}    y = None\n    try:\n        {loop.replace(chr(10), chr(10) + 4 * ' ').rstrip(' ')}"
+    same(f"{text}        raise ValueError\n    except ValueError:\n        return y\n", tall(), tall())
+
+
+@pytest.mark.parametrize("key", [np.array(2), np.int64(2), np.uint8(2), True, np.array([2])[0, ...], 2])
+@pytest.mark.parametrize("place", ["b[a, i]", "b[i, a]", "b[a][i]"])
+def test_what_numbers_a_row_may_be_no_int(key, place):
+    text = f"{HEAD}    for i in range(300):\n        {place} = i * 2.5\n"
+    same(text, lambda: key, lambda: np.zeros((300, 300)))
+
+
+class Hashed:
+    asked = 0
+
+    def __hash__(self) -> int:
+        self.asked += 1
+        return 3
+
+
+def test_keys_are_asked_for_as_often():
+    key, f = Hashed(), function(f"{HEAD}    for i in range(300):\n        b[a][i] = i\n")
+    b: dict[Any, Any] = {key: [0] * 300}
+    f(key, b)
+    many = key.asked
+    hastega(f)(key, b)
+    assert key.asked == 2 * many - 1
+
+
+class Kept:
+    pass
+
+
+def test_what_a_variable_held_is_let_go_of(loops):  # noqa: F811
+    text = (
+        "def f(b):\n    y, k, i = Kept(), Kept(), Kept()\n    gone = [*map(ref, (y, k, i))]\n"
+        "    for k in range(8):\n        for i in range(400):\n            y = i + k\n            b[k][i] = y * 2\n"
+        "    return [each() for each in gone]\n"
+    )
+    assert hastega(function(text, Kept=Kept, ref=weakref.ref))(tall()()) == [None] * 3
+    assert loops

@@ -65,8 +65,8 @@ DONE = {
     "inside": "if n > 3:\n    total = 0\n    for x in xs:\n        total += x * x\n",
     "turns inside": "total = 0\nfor x in xs:\n    k = 0\n    while k * k < x:\n        k += 1\n    total += k\n",
     "stores": "out = [0] * n\nfor i, x in enumerate(xs):\n    y = x * 2\n    if y > 0:\n        out[i] = y + 1\n",
-    "stores in tables": "t = [[0] * 400 for _ in range(9)]\nfor k in range(9):\n    for i in range(400):\n"
-    "        w = k * i\n        t[k][i] = w + 1\n",
+    "stores in tables": "import numpy as np\nt = np.zeros((9, 400))\nfor k in range(9):\n    for i in range(400):\n"
+    "        w = k * i\n        t[k, i] = w + 1\n",
     "stores in place": "xs = [*xs]\nfor i in range(len(xs)):\n    xs[i] += i\n",
     "stores in an array": "out = doubles * 0\nfor i in range(1, n - 1):\n    out[i] = doubles[i - 1] + doubles[i]\n",
     "placeholder's name": "total = 0\nfor _ in range(n):\n    total += 3\n",

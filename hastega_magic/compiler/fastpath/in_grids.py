@@ -6,7 +6,7 @@ Tables are arrays of two dimensions, or lists of lists of which each is there on
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, cast
+from typing import Any
 
 from hastega_magic.compiler.fastpath.in_place import (
     Column,
@@ -27,17 +27,19 @@ from hastega_magic.syntax.ordinary.parts import HandsOn, Ordinary
 
 @dataclass(frozen=True)
 class Grid:
-    """The tables that a run stores into; `into`, `read` and `arrays`: as in `Places`."""
+    """The tables that a run stores into; `read` and `arrays`: as in `Places`."""
 
     stores: GridStores
     tables: tuple[Any, ...]
-    into: Into
     read: tuple[object, ...]
     arrays: bool
 
     def store(self, found: Elements, outer: range, inner: range) -> None:
         """Store the elements of all turns, in their order; NotExact, and nothing is stored, as in `Places`."""
-        self.into.look(self.read)
+        rows = [] if self.arrays else [row for each in self.tables for row in each]
+        if not all(type(row) is list and are_plain(row) for row in rows):
+            raise NotExact("a table holds something else than lists of numbers")
+        Into.of([*self.tables, *rows]).look(self.read)
         columns = columns_of(found, self.tables, self.stores.chosen, self.arrays)
         done = [
             part
@@ -91,18 +93,12 @@ def grid_of(known: HandsOn, code: Ordinary, operands: Sequence[Any]) -> Grid:
     except NameError:
         raise NotExact("a variable that it reads has no value in front of it") from None
     tables, read = values[: len(stores.roots)], values[len(stores.roots) :]
-    rows: list[Any] = []
     for root, pair, each in zip(stores.roots, stores.pairs, tables, strict=True):
-        its = cast("list[Any]", each) if type(each) is list and not pair else []
-        rows += its
-        if (not its or {*map(type, its)} != {list} or not all(map(are_plain, its))) and not is_plain(each, 2):
-            raise NotExact(
-                f"`{root}` is no list of lists, and no array of two dimensions, that can be changed"
-            )
+        if not is_plain(each, 2) and not (type(each) is list and stores.lists and not pair):
+            raise NotExact(f"`{root}` is no table that a loop stores into")
     if type(operands[code.sources[0]]) is not range:
         raise NotExact("its turns are not numbered by a range")
-    into = Into.of([*tables, *rows])
-    return Grid(stores, tuple(tables), into, tuple(read), one_kind(tables, stores.rereads))
+    return Grid(stores, tuple(tables), tuple(read), one_kind(tables, stores.rereads))
 
 
 __all__ = ["Grid", "grid_of"]

@@ -14,7 +14,7 @@ import numpy as np
 
 from hastega_magic.compiler.fastpath.given_objects import exact
 from hastega_magic.compiler.fastpath.objects import NotExact, listed_as
-from hastega_magic.compiler.fastpath.shown import MAY_SHOW, Into, are_plain, is_users
+from hastega_magic.compiler.fastpath.shown import MAY_SHOW, Into, are_plain
 from hastega_magic.records import dataclass
 from hastega_magic.runtime.objects.exchange import put, slice_of
 from hastega_magic.syntax.ordinary.numpys_rules import is_numpy
@@ -26,6 +26,8 @@ _Array = np.ndarray[Any, np.dtype[Any]]
 
 _WHOLES = frozenset({list, tuple, dict, np.ndarray})
 """What parts are taken of without code of the user's."""
+
+_KEYS = frozenset({int, str})
 
 OTHER_TYPE = "an array makes something else of what it stores"
 
@@ -110,11 +112,12 @@ def places_of(known: HandsOn, code: Ordinary, operands: Sequence[Any]) -> Places
     stores = known.stores
     try:
         values: Sequence[Any] = operands[known.reads]()
-        roots, read = values[: len(stores.roots)], values[len(stores.roots) :]
+        many = len(stores.roots)
+        roots, keys, read = values[:many], values[many : many + stores.keys], values[many + stores.keys :]
         if any(part and type(root) not in _WHOLES for root, part in zip(roots, stores.parts, strict=True)):
             raise NotExact("it stores into parts of what is no list, dict or array")
-        if any(stores.parts) and any(map(is_users, read)):
-            raise NotExact("an object may number a part that it stores into, and is asked in each turn")
+        if not {*map(type, keys)} <= _KEYS:
+            raise NotExact("what numbers a part that it stores into is no int of Python's")
         sequences: Sequence[Any] = operands[known.into]()
     except NameError:
         raise NotExact("a variable that it reads has no value in front of it") from None

@@ -90,7 +90,7 @@ class Into:
             return not is_library_module(value)
         if isinstance(value, type) or kind is FunctionType:
             return not is_library(value) and self._reached_by(value)
-        return not is_users(value) or self._reached_by(value)
+        return not _is_users(value) or self._reached_by(value)
 
     def _reached_by(self, given: object) -> bool:
         """Whether a function, a class of the user's or an object of one may come to what shows it."""
@@ -98,13 +98,13 @@ class Into:
             return any(
                 self.shown_by(each)
                 for each in reached([given])
-                if type(each) not in _HELD and not isinstance(each, type) and not is_users(each)
+                if type(each) not in _HELD and not isinstance(each, type) and not _is_users(each)
             )
         except Endless:
             return True
 
 
-def is_users(value: object) -> bool:
+def _is_users(value: object) -> bool:
     """Whether it is an object of classes of the user's alone."""
     return all(each is object or not is_library(each) for each in type(value).__mro__)
 
@@ -116,4 +116,4 @@ def _share(one: _Array, other: _Array) -> bool:
         return True
 
 
-__all__ = ["MAY_SHOW", "Into", "are_plain", "is_users"]
+__all__ = ["MAY_SHOW", "Into", "are_plain"]

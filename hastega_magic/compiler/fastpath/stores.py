@@ -9,7 +9,7 @@ from typing import Any, cast
 from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.fastpath.for_statements import ForStatement, from_end
 from hastega_magic.compiler.fastpath.in_grids import Grid, grid_of
-from hastega_magic.compiler.fastpath.in_place import Elements, places_of
+from hastega_magic.compiler.fastpath.in_place import Elements, Places, places_of
 from hastega_magic.compiler.fastpath.objects import NotExact
 from hastega_magic.compiler.fastpath.ordinary import NOTHING
 from hastega_magic.compiler.fastpath.pauses import Pauses
@@ -34,7 +34,7 @@ class Storing(ForStatement):
             raise NotExact(why)
         try:
             into = (places_of if isinstance(known.stores, Stores) else grid_of)(known, code, operands)
-            if known.backwards:  # which are gone through behind the stores
+            if known.backwards and isinstance(into, Places):  # sources are gone through behind the stores
                 into.into.look([operands[each] for each in code.sources])
         except NotExact as error:
             raise NotExact(self.refusals.failed(str(error))) from None

@@ -19,6 +19,9 @@ from hastega_magic.runtime.objects.words import written_out
 
 _Bools = npt.NDArray[np.bool_]
 
+_CHOSEN = 256
+"""Places from which on the code is worth a call where only some of them are stored into."""
+
 _ITEMS, _OTHERS, _COUNT, _STEP, _WHICH = range(5)
 
 _TEXT = """
@@ -103,7 +106,7 @@ def put(data: list[Any], places: range, items: list[Any], which: _Bools | None =
     The other list may have what was there then: nobody else has it.
     """
     which = None if which is None else np.ascontiguousarray(which, bool)
-    code = _exchange() if len(places) >= WORTH else None
+    code = _exchange() if len(places) >= (WORTH if which is None else _CHOSEN) else None
     if code is not None and code.run(data, places, items, which):
         return
     if which is None:

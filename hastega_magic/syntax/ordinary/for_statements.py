@@ -36,18 +36,9 @@ from hastega_magic.syntax.ordinary.rewriting import (
     placed,
     target_shape,
 )
+from hastega_magic.syntax.ordinary.statements import given_names, in_statements
 from hastega_magic.syntax.ordinary.trailing import is_constant
-from hastega_magic.syntax.ordinary.turns import (
-    Condition,
-    Part,
-    Turn,
-    added,
-    element_of,
-    given_names,
-    in_statements,
-    parts_of,
-    turn_of,
-)
+from hastega_magic.syntax.ordinary.turns import Condition, Part, Turn, added, element_of, parts_of, turn_of
 from hastega_magic.syntax.ordinary.variables import AROUND, shared_by
 from hastega_magic.syntax.ordinary.without_else import without_else
 from hastega_magic.syntax.reading.text import Text
@@ -123,7 +114,7 @@ class _Loop:
         parts.apart = not isinstance(shape, str) and not is_iterator(self.node.iter)
         self.first = source_of(self.node.iter, shape, parts)
         if found := self.turn.stores:
-            self._stored(shape, found.body, found.items, found.stores.roots, self.node.body)
+            self._stored(shape, found.body, found.items, (*found.stores.roots, *found.keys), self.node.body)
             given = ast.Tuple([*map(copied, found.given)], ast.Load())
             self.into = self._variables(given, self.node.body, later=True)
             return
@@ -175,7 +166,7 @@ class _Loop:
         roots: Sequence[str],
         written: Sequence[ast.stmt],
     ) -> None:
-        """What a turn stores, as its element."""
+        """What a turn stores, as its element. `roots`: the variables of what it stores into."""
         self._stage(
             "map", kept(self._name(), shape, body, items), _place(written), _text(self.parts.text, written)
         )
@@ -294,7 +285,9 @@ def _statement(
     tried = _call(LOOPED, *parts.arguments(site, visit), relaid)
     loop = copy.copy(node)
     loop.iter = standing_for(found.first, standing)
-    pythons = inside(loop)
+    pythons = (
+        loop if found.turn.grid else inside(loop)
+    )  # over rows a run for each would cost more than it saves
     first, *further = found.turn.again or ((),)
     done: list[ast.stmt] = [_backwards(node, each) for each in reversed(further)]
     done.append(ast.Assign([_handed(node, found.turn)], _call(TAKEN)))
@@ -330,6 +323,8 @@ def _found(node: ast.For, turn: Turn, text: Text) -> _Loop:
     try:
         found.clauses()
     except NoPipeline:
+        if turn.grid is not None:
+            raise
         found = _Loop(node, turn, Parts(text), number)
         found.alone()
     if found.parts.is_few():

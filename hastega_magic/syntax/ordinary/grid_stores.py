@@ -11,11 +11,11 @@ are read later, the last outer turn is not among them: Python's statement runs f
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import cast
 
 from hastega_magic.records import dataclass
-from hastega_magic.syntax.ordinary.stores import flagged, needed, rereads, shift_of
+from hastega_magic.syntax.ordinary.stores import flagged, is_heavy, needed, rereads, shift_of
 from hastega_magic.syntax.ordinary.variables import stored
 from hastega_magic.syntax.reading.trees import SCOPES, copied
 
@@ -25,6 +25,7 @@ class GridStores:
     """What turns store into.
 
     roots    the variables that hold the tables
+    lists    whether these may be lists of lists: there is much to compute, beside which storing takes little
     pairs    whether a place is written as one subscript of two numbers, which only arrays take
     shifts   what is added to the numbers of a turn, in the order of the subscripts, for its place in each
     turned   whether the inner number comes first
@@ -33,6 +34,7 @@ class GridStores:
     """
 
     roots: tuple[str, ...]
+    lists: bool
     pairs: tuple[bool, ...]
     shifts: tuple[tuple[int, int], ...]
     turned: tuple[bool, ...]
@@ -73,7 +75,7 @@ def stored_in_grid(node: ast.For, names: Collection[str]) -> GridStored | None:
     standing = _Standing((outer, inner), names)
     body = [cast(ast.stmt, standing.visit(copied(each))) for each in within.body]
     others = {each.id for part in body for each in ast.walk(part) if isinstance(each, ast.Name)}
-    if not names or others & {*names} or standing.odd or bounds & {*names}:
+    if breaks(within.body) or not names or others & {*names} or standing.odd or bounds & {*names}:
         return None
     places = standing.found
     items = {root: place.item for root, place in places.items()}
@@ -87,6 +89,7 @@ def stored_in_grid(node: ast.For, names: Collection[str]) -> GridStored | None:
     body, variables, chosen = flagged(body, [*items.values()])
     stores = GridStores(
         tuple(places),
+        is_heavy(body),
         tuple(isinstance(each.place.value, ast.Name) for each in found),
         tuple(each.shifts for each in found),
         tuple(each.turned for each in found),
@@ -94,6 +97,20 @@ def stored_in_grid(node: ast.For, names: Collection[str]) -> GridStored | None:
         again,
     )
     return GridStored(stores, (outer, inner), within, variables, (*first, *body))
+
+
+def breaks(body: Sequence[ast.stmt]) -> bool:
+    """Whether a `break` among the statements ends the loop whose body they are."""
+    for each in body:
+        match each:
+            case ast.Break():
+                return True
+            case ast.If(body=first, orelse=second):
+                if breaks(first) or breaks(second):
+                    return True
+            case _:
+                pass
+    return False
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,8 @@ from hastega_magic.syntax.ordinary.rewriting import (
     head_of,
     target_shape,
 )
-from hastega_magic.syntax.ordinary.turns import either, evaluated, given_names, in_statements, names_alone
+from hastega_magic.syntax.ordinary.statements import evaluated, given_names, in_statements, names_alone
+from hastega_magic.syntax.ordinary.turns import either
 from hastega_magic.syntax.ordinary.variables import AROUND, Around, read_first, shared_by, stored
 from hastega_magic.syntax.ordinary.without_else import without_else
 from hastega_magic.syntax.reading.names import reads

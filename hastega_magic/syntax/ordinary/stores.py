@@ -30,6 +30,7 @@ class Stores:
 
     sequences how they are written
     roots     the variables that these are, or are parts of
+    keys      how many variables number parts
     parts     which of these are parts
     kept      which are stored into
     chosen    of these, into which turns may store nothing
@@ -40,6 +41,7 @@ class Stores:
 
     sequences: tuple[str, ...]
     roots: tuple[str, ...]
+    keys: int
     parts: tuple[bool, ...]
     kept: tuple[bool, ...]
     chosen: tuple[bool, ...]
@@ -53,12 +55,14 @@ class Stored:
     """The same as code.
 
     given     code for each sequence
+    keys      the variables that number parts
     items     the variables that stand for the places that a turn stores into, and for whether it does, if that matters
     body      a turn's statements with these in place of the places, which begin as what stands there if that matters
     """
 
     stores: Stores
     given: tuple[ast.expr, ...]
+    keys: tuple[str, ...]
     items: tuple[str, ...]
     body: tuple[ast.stmt, ...]
 
@@ -82,9 +86,12 @@ def stored_by(node: ast.For, names: Collection[str]) -> Stored:
     items = frozenset(each.item for each in kept)
     begun = [each.begun() for each in kept if each.item in needed(body, items)]
     body, variables, chosen = flagged(body, [each.item for each in kept])
+    named = {each.id for it in places for each in ast.walk(it.given) if isinstance(each, ast.Name)}
+    keys = tuple(sorted(named.difference(each.root for each in places)))
     stores = Stores(
         tuple(each.text for each in places),
         tuple(each.root for each in places),
+        len(keys),
         tuple(not isinstance(each.given, ast.Name) for each in places),
         tuple(each in kept for each in places),
         chosen,
@@ -92,7 +99,7 @@ def stored_by(node: ast.For, names: Collection[str]) -> Stored:
         numbered,
         rereads(body, items),
     )
-    return Stored(stores, tuple(each.given for each in places), variables, (*begun, *body))
+    return Stored(stores, tuple(each.given for each in places), keys, variables, (*begun, *body))
 
 
 def needed(body: list[ast.stmt], items: frozenset[str]) -> frozenset[str]:
@@ -163,6 +170,20 @@ def _number(node: ast.For) -> tuple[str, bool]:
             return name, True
         case _:
             raise NoPipeline("it stores into places, and its turns are not numbered")
+
+
+_HEAVY = 8
+"""Operations of a turn, beside which what a run of a loop costs, and storing, is little."""
+
+
+def is_heavy(body: Sequence[ast.stmt]) -> bool:
+    """Whether a turn takes Python so long that a loop over few turns, or one that fills lists, is worth it."""
+    inside = [each for part in body for each in ast.walk(part)]
+    if any(isinstance(each, (ast.For, ast.While, ast.GeneratorExp)) for each in inside):
+        return True
+    return (
+        sum(isinstance(each, (ast.BinOp, ast.Compare, ast.Call, ast.Subscript)) for each in inside) >= _HEAVY
+    )
 
 
 def root_of(target: ast.expr) -> str:
@@ -332,4 +353,4 @@ def _reads(node: ast.AST, items: Collection[str]) -> bool:
     return read or any(True for each in adds for _ in _named(each, items))
 
 
-__all__ = ["Stored", "Stores", "flagged", "needed", "rereads", "root_of", "shift_of", "stored_by"]
+__all__ = ["Stored", "Stores", "flagged", "is_heavy", "needed", "rereads", "root_of", "shift_of", "stored_by"]

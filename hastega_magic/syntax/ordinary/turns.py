@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import cast
@@ -19,7 +19,8 @@ from hastega_magic.syntax.ordinary.grid_stores import GridStored, stored_in_grid
 from hastega_magic.syntax.ordinary.parts import UNWRITTEN
 from hastega_magic.syntax.ordinary.refused import check
 from hastega_magic.syntax.ordinary.rewriting import NoPipeline, all_placed
-from hastega_magic.syntax.ordinary.stores import Stored, root_of, stored_by
+from hastega_magic.syntax.ordinary.statements import evaluated, given_names, in_statements, names_alone
+from hastega_magic.syntax.ordinary.stores import Stored, is_heavy, root_of, stored_by
 from hastega_magic.syntax.ordinary.variables import Around, New, definitely, read_first, stored
 
 
@@ -89,12 +90,10 @@ def turn_of(node: ast.For, around: Around) -> Turn:
         raise NoPipeline  # a cell's annotations are evaluated, and kept
     first = read_first(node.body, around.own)
     if grid := _in_grid(node, body, around):
-        if first.difference(targets) & {*assigned}:
-            raise NoPipeline("it stores elements, and hands a variable on as well")
-        for each in evaluated(node.body):
-            check(each, targets)
-        return Turn((), shared=around.shared, grid=grid, ends=bool(around.behind & {*assigned, *targets}))
+        return _of_grid(node, grid, first, frozenset(assigned), around)
     collected, kind, stores = _what_collects(node, body, around)
+    if stores and around.inner and not is_heavy(node.body):
+        raise NoPipeline("it stores little that takes long, often: Python is as fast")
     if stores and targets & {*assigned}:
         raise NoPipeline
     again, settled = _from_element(node, Turn(tuple(first - targets), collected, stores=stores), around)
@@ -148,6 +147,25 @@ def _from_element(
     )
     first, *further = levels
     return (first, *(level for level, names in zip(further, given[1:], strict=True) if names)), settled
+
+
+def _of_grid(
+    node: ast.For, grid: GridStored, first: frozenset[str], assigned: frozenset[str], around: Around
+) -> Turn:
+    """As `turn_of`. `first`: what is read before it has a value; `assigned`: what turns give one."""
+    targets = stored([node.target, grid.inner.target])
+    if first.difference(targets) & assigned:
+        raise NoPipeline("it stores elements, and hands a variable on as well")
+    for each in evaluated(node.body):
+        check(each, targets)
+    behind = around.behind & (assigned | targets)
+    surely = targets
+    if not any(isinstance(each, ast.Continue) for part in grid.inner.body for each in ast.walk(part)):
+        surely |= definitely(grid.inner.body, around.own)
+    if not behind <= surely:
+        raise NoPipeline("a variable is read behind it that not each turn gives a value")
+    dropped = tuple(sorted(around.before & (assigned | targets) - behind))
+    return Turn((), dropped=dropped, shared=around.shared, grid=grid, ends=bool(behind))
 
 
 def _in_grid(node: ast.For, body: Sequence[ast.stmt], around: Around) -> GridStored | None:
@@ -294,13 +312,6 @@ def _check(body: Sequence[ast.stmt], inner: bool = False) -> None:
                 raise NoPipeline
 
 
-def names_alone(target: ast.expr) -> bool:
-    """Whether a target is names, or tuples of such."""
-    if isinstance(target, ast.Tuple):
-        return all(map(names_alone, target.elts))
-    return isinstance(target, ast.Name)
-
-
 def _collected(node: ast.stmt) -> str:
     """The variable that the statement collects an element in; "" if it does nothing of the kind."""
     match node:
@@ -327,50 +338,6 @@ def _kind(node: ast.stmt) -> New:
     return "list" if isinstance(node, ast.Expr) else "dict"
 
 
-def in_statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
-    """All statements, those inside others behind them."""
-    for each in body:
-        yield each
-        if isinstance(each, (ast.If, ast.For, ast.While)):
-            yield from in_statements((*each.body, *each.orelse))
-
-
-def given_names(node: ast.stmt) -> list[str]:
-    """The names that the statement itself gives a value, from left to right."""
-    match node:
-        case ast.Assign(targets=targets):
-            pass
-        case ast.AugAssign(target=target) | ast.AnnAssign(target=target) | ast.For(target=target):
-            targets = [target]
-        case _:
-            return []
-    walked = (each for target in targets for each in ast.walk(target))
-    return [each.id for each in walked if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)]
-
-
-def evaluated(body: Sequence[ast.stmt]) -> Iterator[ast.expr]:
-    """What the statements evaluate."""
-    for each in in_statements(body):
-        match each:
-            case ast.Expr(value=ast.Call(args=args)):
-                yield from args
-            case (
-                ast.Assign(targets=[ast.Subscript(value=whole, slice=key)], value=value)
-                | ast.AugAssign(target=ast.Subscript(value=whole, slice=key), value=value)
-            ):
-                yield from (whole, key, value)
-            case (
-                ast.Assign(value=value)
-                | ast.AugAssign(value=value)
-                | ast.AnnAssign(value=ast.expr() as value)
-            ):
-                yield value
-            case ast.If(test=value) | ast.While(test=value) | ast.For(iter=value):
-                yield value
-            case _:
-                pass
-
-
 __all__ = [
     "Computed",
     "Condition",
@@ -379,10 +346,6 @@ __all__ = [
     "added",
     "either",
     "element_of",
-    "evaluated",
-    "given_names",
-    "in_statements",
-    "names_alone",
     "parts_of",
     "turn_of",
 ]

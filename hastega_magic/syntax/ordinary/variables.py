@@ -41,6 +41,7 @@ class Around:
     new      those that hold an empty list or dict of which nobody else knows
     own      all that nobody else sees: no other function's, and read by no name but theirs
     shared   whether they are those of a cell, which functions that are defined elsewhere may read as well
+    inner    whether it stands in another loop
     """
 
     before: frozenset[str]
@@ -48,6 +49,7 @@ class Around:
     new: Mapping[str, New]
     own: frozenset[str]
     shared: bool = False
+    inner: bool = False
 
 
 def note_variables(function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
@@ -59,9 +61,10 @@ def note_variables(function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
     forwards, backwards = _Forwards(own), _Backwards(own)
     forwards.block(function.body, own.intersection(parameters_of(function)), {})
     backwards.block(function.body, frozenset())
+    inner = _inner(loops, function.body)
     for loop in loops:
         before, new = forwards.found[loop]
-        setattr(loop, AROUND, Around(before, backwards.found[loop], new, own))
+        setattr(loop, AROUND, Around(before, backwards.found[loop], new, own, inner=loop in inner))
 
 
 def note_cell_variables(body: list[ast.stmt]) -> None:
@@ -77,8 +80,16 @@ def note_cell_variables(body: list[ast.stmt]) -> None:
     own = own_names(ast.FunctionDef("", nothing, body, [])) - _seen_elsewhere(body)
     forwards = _Forwards(own)
     forwards.block(body, frozenset(), {})
+    inner = _inner(loops, body)
     for loop in loops:
-        setattr(loop, AROUND, Around(frozenset(), own, forwards.found[loop][1], own, shared=True))
+        known = Around(frozenset(), own, forwards.found[loop][1], own, shared=True, inner=loop in inner)
+        setattr(loop, AROUND, known)
+
+
+def _inner(loops: Iterable[ast.For], body: Iterable[ast.AST]) -> set[ast.AST]:
+    """Which of the loops stand in another one."""
+    outer = [*loops, *(each for each in _own_nodes(body) if isinstance(each, (ast.While, ast.AsyncFor)))]
+    return {each for loop in outer for part in loop.body for each in ast.walk(part)}
 
 
 def _own_nodes(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
