@@ -75,6 +75,8 @@ def stored_by(node: ast.For, names: Collection[str]) -> Stored:
         node.target.elts[1:] if isinstance(node.target, ast.Tuple) else ()
     ):
         raise NoPipeline("what it stores into, or where, is given a value in turns")
+    if any(map(_stores_a_tuple, node.body)):
+        raise NoPipeline("it stores tuples, in which Python is as fast")
     standing = _Standing(number, names, changing)
     standing.kept = frozenset(standing.read(each) for each in _targets(node.body) if root_of(each) in names)
     body = [cast(ast.stmt, standing.visit(copied(each))) for each in node.body]
@@ -100,6 +102,14 @@ def stored_by(node: ast.For, names: Collection[str]) -> Stored:
         rereads(body, items),
     )
     return Stored(stores, tuple(each.given for each in places), keys, variables, (*begun, *body))
+
+
+def _stores_a_tuple(node: ast.stmt) -> bool:
+    match node:
+        case ast.Assign(targets=[ast.Subscript()], value=ast.Tuple()):
+            return True
+        case _:
+            return False
 
 
 def needed(body: list[ast.stmt], items: frozenset[str]) -> frozenset[str]:
