@@ -96,6 +96,10 @@ DONE = {
     "adds to an array": ("for i in range(len(a)):\n        b[i] += a[i]\n", array("int64"), array("int64")),
     "a part of one": ("for i in range(len(a) // 2):\n        b[i] = a[i]\n", array(), lambda: np.zeros(2 * N)[::4]),
     "NaN in an array": ("for i in range(len(a)):\n        b[i] = a[i] * 0.5\n", lambda: np.full(N, np.nan), zeros()),
+    "a mask": ("for i in range(len(a)):\n        if a[i] > 3:\n            b[i] = 1\n", ints, zeros("int8")),
+    "a float": ("for i, x in enumerate(a):\n        if x < 0: continue\n        b[i] = 0.5\n", ints, floats),
+    "in an array": ("for i in range(len(a)):\n        if a[i] > 3: b[i] = 0.25\n", array(), array()),
+    "beside None": ("for i, x in enumerate(a):\n        if x % 3: b[i] = True\n", ints, lambda: [None] * N),
     "truth": ("for i in range(len(a)):\n        b[i] = a[i] > 3\n", ints, zeros("bool")),
     "its own": ("b = [0] * len(a)\n    for i in range(len(a)):\n        b[i] = a[i] ^ 5\n    return b\n", ints, ints),
     "two": (

@@ -71,6 +71,17 @@ def test_a_module_may_hold_it(loops):  # noqa: F811
     assert not loops
 
 
+def test_a_method_may_read_it(loops):  # noqa: F811
+    found = []
+    for decorate in (lambda f: f, hastega):
+        b = [1] * N
+        text = f"{HEAD}    for i in range(1, len(b)):\n        b[i] = a(i - 1) * 3 % 1009 + 1\n"
+        decorate(function(text))(b.__getitem__, b)
+        found.append(b)
+    assert found[0] == found[1]
+    assert not loops
+
+
 @pytest.mark.parametrize("stride", [0, 4])
 def test_places_of_an_array_may_overlap(stride, loops):  # noqa: F811
     text = f"{HEAD}    for i in range(len(b) - 1, -1, -1):\n        b[i] = i * 0.5\n"

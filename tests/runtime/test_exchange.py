@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import weakref
 
+import numpy as np
 import pytest
 
 from hastega_magic.runtime.objects import exchange
@@ -47,9 +48,19 @@ def test_references_are_those_of_an_assignment(native, monkeypatch):
     assert data == [new] * N
 
 
-def test_a_list_that_has_become_shorter_is_assigned_to_as_python_does():
+@pytest.mark.parametrize("step", [1, -1])
+def test_a_list_that_has_become_shorter_is_left_as_it_is(step):
     data = [*range(N)]
-    code = exchange._exchange()
-    if code is not None:
-        assert not code.run(data, range(1, N + 1), [0] * N)
+    with pytest.raises(IndexError):
+        put(data, range(1, N + 1)[::step], [0] * N)
     assert data == [*range(N)]
+
+
+@pytest.mark.parametrize("places", PLACES, ids=str)
+def test_some_items_stay_where_they_are(places):
+    data, expected, items = [*range(N)], [*range(N)], [-each - 0.5 for each in places]
+    which = np.arange(len(places)) % 3 == 1
+    for place, item, chosen in zip(places, items, which, strict=True):
+        expected[place] = item if chosen else expected[place]
+    put(data, places, items, which)
+    assert data == expected

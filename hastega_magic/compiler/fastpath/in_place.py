@@ -14,7 +14,7 @@ import numpy as np
 
 from hastega_magic.compiler.fastpath.given_objects import exact
 from hastega_magic.compiler.fastpath.objects import NotExact, listed_as
-from hastega_magic.compiler.fastpath.shown import MAY_SHOW, Into, are_plain
+from hastega_magic.compiler.fastpath.shown import Into, are_plain
 from hastega_magic.records import dataclass
 from hastega_magic.runtime.objects.exchange import put, slice_of
 from hastega_magic.syntax.ordinary.numpys_rules import is_numpy
@@ -228,5 +228,5 @@ def _as_stored(found: _Array, kind: Any, dtype: np.dtype[Any]) -> _Array:
 
 
 __all__ = [
-    "MAY_SHOW", "Elements", "Places", "columns_of", "is_plain", "one_kind", "places_at", "places_of", "put_into_array",
+    "Elements", "Places", "columns_of", "is_plain", "one_kind", "places_at", "places_of", "put_into_array",
 ]  # fmt: skip

@@ -80,7 +80,7 @@ class Into:
     def shown_by(self, value: Any) -> bool:
         """Whether a value that is read may show what is stored: whatever is not known counts as such."""
         kind = type(cast(object, value))
-        if isinstance(value, _NUMBERS) or kind is np.ufunc or kind is BuiltinFunctionType:
+        if isinstance(value, _NUMBERS) or kind is np.ufunc:
             return False
         if kind is np.ndarray:
             return value.dtype.hasobject or any(_share(value, each) for each in self.arrays)
@@ -88,6 +88,9 @@ class Into:
             return id(value) in self.lists or (not are_plain(value) and any(map(self.shown_by, value)))
         if kind is ModuleType:
             return not is_library_module(value)
+        if kind is BuiltinFunctionType:  # of a module, or a method of what it belongs to
+            its = value.__self__
+            return its is not None and type(its) is not ModuleType and self.shown_by(its)
         if isinstance(value, type) or kind is FunctionType:
             return not is_library(value) and self._reached_by(value)
         return not _is_users(value) or self._reached_by(value)

@@ -103,12 +103,14 @@ def _exchange() -> _Exchange | None:
 def put(data: list[Any], places: range, items: list[Any], which: _Bools | None = None) -> None:
     """Put items, as many as places, into a list, or those of them that `which` says.
 
-    The other list may have what was there then: nobody else has it.
+    The other list may have what was there then: nobody else has it. IndexError where places are not there any more.
     """
     which = None if which is None else np.ascontiguousarray(which, bool)
     code = _exchange() if len(places) >= (WORTH if which is None else _CHOSEN) else None
     if code is not None and code.run(data, places, items, which):
         return
+    if places and max(places[0], places[-1]) >= len(data):
+        raise IndexError("the list has become shorter")
     if which is None:
         data[slice_of(places)] = items
         return

@@ -15,7 +15,7 @@ from collections.abc import Collection, Sequence
 from typing import cast
 
 from hastega_magic.records import dataclass
-from hastega_magic.syntax.ordinary.stores import flagged, is_heavy, needed, rereads, shift_of
+from hastega_magic.syntax.ordinary.stores import begun_with, flagged, is_heavy, rereads, shift_of
 from hastega_magic.syntax.ordinary.variables import stored
 from hastega_magic.syntax.reading.trees import SCOPES, copied
 
@@ -79,11 +79,7 @@ def stored_in_grid(node: ast.For, names: Collection[str]) -> GridStored | None:
         return None
     places = standing.found
     items = {root: place.item for root, place in places.items()}
-    first = [
-        places[root].begun()
-        for root, item in items.items()
-        if item in needed(body, frozenset(items.values()))
-    ]
+    first = begun_with({each.item: each.place for each in places.values()}, body)
     found = [*places.values()]
     again = rereads(body, frozenset(items.values()))
     body, variables, chosen = flagged(body, [*items.values()])
@@ -119,13 +115,6 @@ class _Place:
     shifts: tuple[int, int]
     turned: bool
     item: str
-
-    def begun(self) -> ast.stmt:
-        """The variable is what stands there."""
-        read = copied(self.place)
-        read.ctx = ast.Load()
-        made = ast.Assign([ast.Name(self.item, ast.Store())], read)
-        return ast.fix_missing_locations(ast.copy_location(made, self.place))
 
 
 class _Standing(ast.NodeTransformer):

@@ -86,7 +86,7 @@ def stored_by(node: ast.For, names: Collection[str]) -> Stored:
     places = [*standing.found.values()]
     kept = [each for each in places if each.text in standing.kept]
     items = frozenset(each.item for each in kept)
-    begun = [each.begun() for each in kept if each.item in needed(body, items)]
+    begun = begun_with({each.item: each.place for each in kept}, body)
     body, variables, chosen = flagged(body, [each.item for each in kept])
     named = {each.id for it in places for each in ast.walk(it.given) if isinstance(each, ast.Name)}
     keys = tuple(sorted(named.difference(each.root for each in places)))
@@ -112,11 +112,36 @@ def _stores_a_tuple(node: ast.stmt) -> bool:
             return False
 
 
-def needed(body: list[ast.stmt], items: frozenset[str]) -> frozenset[str]:
-    """The variables for places whose value at the beginning of a turn matters."""
-    if any(isinstance(each, ast.Continue) for part in body for each in ast.walk(part)):
-        return items
-    return read_first(body, items) | (items - definitely(body, items))
+def begun_with(places: Mapping[str, ast.Subscript], body: list[ast.stmt]) -> list[ast.stmt]:
+    """What gives variables for places the values that they begin a turn with, if these matter."""
+    items = frozenset(places)
+    goes_on = any(isinstance(each, ast.Continue) for part in body for each in ast.walk(part))
+    read = read_first(body, items)
+    needed = items if goes_on else read | (items - definitely(body, items))
+    made: list[ast.stmt] = []
+    for item, place in places.items():
+        if item not in needed:
+            continue
+        value = None if item in read else _number_given(item, body)
+        if value is None:
+            value = copied(place)
+            value.ctx = ast.Load()
+        begun = ast.Assign([ast.Name(item, ast.Store())], value)
+        made.append(ast.fix_missing_locations(ast.copy_location(begun, place)))
+    return made
+
+
+def _number_given(item: str, body: Sequence[ast.stmt]) -> ast.expr | None:
+    """A number that the variable is given: where it is given none, it may be this one, which is not stored then."""
+    for each in (each for part in body for each in ast.walk(part)):
+        match each:
+            case ast.Assign(
+                targets=[ast.Name(id=name)], value=ast.Constant(value=bool() | int() | float())
+            ) if name == item:
+                return copied(each.value)
+            case _:
+                pass
+    return None
 
 
 def flagged(
@@ -222,13 +247,6 @@ class _Place:
     place: ast.Subscript
     shift: int
     item: str
-
-    def begun(self) -> ast.stmt:
-        """The variable is what stands there."""
-        read = copied(self.place)
-        read.ctx = ast.Load()
-        made = ast.Assign([ast.Name(self.item, ast.Store())], read)
-        return ast.fix_missing_locations(ast.copy_location(made, self.place))
 
 
 class _Standing(ast.NodeTransformer):
@@ -363,4 +381,14 @@ def _reads(node: ast.AST, items: Collection[str]) -> bool:
     return read or any(True for each in adds for _ in _named(each, items))
 
 
-__all__ = ["Stored", "Stores", "flagged", "is_heavy", "needed", "rereads", "root_of", "shift_of", "stored_by"]
+__all__ = [
+    "Stored",
+    "Stores",
+    "begun_with",
+    "flagged",
+    "is_heavy",
+    "rereads",
+    "root_of",
+    "shift_of",
+    "stored_by",
+]
