@@ -28,8 +28,9 @@ _WHOLES = frozenset({list, tuple, dict, np.ndarray})
 """What parts are taken of without code of the user's."""
 
 _KEYS = frozenset({int, str})
+"""Of what numbers parts: others may be asked in each turn, or choose several parts at once."""
 
-OTHER_TYPE = "an array makes something else of what it stores"
+_OTHER_TYPE = "an array makes something else of what it stores"
 
 
 @dataclass(frozen=True)
@@ -224,7 +225,7 @@ def _as_stored(found: _Array, kind: Any, dtype: np.dtype[Any]) -> _Array:
         bounds = np.iinfo(dtype)
         if bounds.min <= int(found.min()) and int(found.max()) <= bounds.max:
             return found.astype(dtype)
-    raise NotExact(OTHER_TYPE)
+    raise NotExact(_OTHER_TYPE)
 
 
 __all__ = [

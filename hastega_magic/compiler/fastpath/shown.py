@@ -36,7 +36,7 @@ _HELD = frozenset({FunctionType, CellType, dict, GetSetDescriptorType, MemberDes
 _WORK: Any = 1000
 """Steps in which columns side by side are told from one another."""
 
-MAY_SHOW = "what it reads may show what it stores"
+_MAY_SHOW = "what it reads may show what it stores"
 
 
 def are_plain(data: Sequence[Any]) -> bool:
@@ -60,13 +60,13 @@ class Into:
         arrays = tuple(cast(_Array, each) for each in given if isinstance(each, np.ndarray))
         lists = [id(each) for each in given if not isinstance(each, np.ndarray)]
         if len({*lists}) < len(lists) or any(_share(*pair) for pair in itertools.combinations(arrays, 2)):
-            raise NotExact(MAY_SHOW)
+            raise NotExact(_MAY_SHOW)
         return cls(arrays, frozenset(lists))
 
     def look(self, read: Iterable[object]) -> None:
         """NotExact where one of these may show what is stored."""
         if any(map(self.shown_by, read)):
-            raise NotExact(MAY_SHOW)
+            raise NotExact(_MAY_SHOW)
 
     def look_at_source(self, value: Any) -> None:
         """The same of what is gone through, of which each element is looked at anyway."""
@@ -119,4 +119,4 @@ def _share(one: _Array, other: _Array) -> bool:
         return True
 
 
-__all__ = ["MAY_SHOW", "Into", "are_plain"]
+__all__ = ["Into", "are_plain"]

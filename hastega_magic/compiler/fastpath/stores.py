@@ -25,7 +25,7 @@ class Storing(ForStatement):
     as_code_gives = staticmethod(Elements)
     gives_objects = False
     refusals: Pauses = field(default_factory=Pauses)
-    """How often elements were not what could be stored."""
+    """How often there was nothing that it could store into, or elements were not what could be stored."""
 
     def _of_loops(self, code: Ordinary, functions: Sequence[object], operands: tuple[object, ...]) -> object:
         known = code.hands_on

@@ -35,26 +35,18 @@ def computed(name: str, shape: Shape, body: Sequence[ast.stmt], later: Shape) ->
             parts[names_of(later).index(target)] = value
             return function_of(shape, value if isinstance(later, str) else result)
         case _:
-            # Stages call it with the parts of an element that is taken apart.
-            parts = (shape,) if isinstance(shape, str) else shape
-            called = [each if isinstance(each, str) else f"{_ELEMENT}{n}" for n, each in enumerate(parts)]
-            return _defined(name, called, _apart(parts, called, body[0]), body, result)
+            return _of_element(name, shape, body, result)
 
 
 def told(name: str, shape: Shape, body: Sequence[ast.stmt]) -> ast.FunctionDef:
     """The function of an element that gives what the statements return, and False where they do not."""
-    parts = (shape,) if isinstance(shape, str) else shape
-    called = [each if isinstance(each, str) else f"{_ELEMENT}{n}" for n, each in enumerate(parts)]
-    result = ast.copy_location(ast.Constant(False), body[-1])
-    return _defined(name, called, _apart(parts, called, body[0]), body, result)
+    return _of_element(name, shape, body, ast.copy_location(ast.Constant(False), body[-1]))
 
 
 def kept(name: str, shape: Shape, body: Sequence[ast.stmt], items: Sequence[str]) -> ast.FunctionDef:
     """The function of an element that gives what the variables `items` are when the statements are over."""
-    parts = (shape,) if isinstance(shape, str) else shape
-    called = [each if isinstance(each, str) else f"{_ELEMENT}{n}" for n, each in enumerate(parts)]
     result = value_of(items[0] if len(items) == 1 else tuple(items), body[-1])
-    return _defined(name, called, _apart(parts, called, body[0]), body, result)
+    return _of_element(name, shape, body, result)
 
 
 def step(name: str, states: Sequence[str], shape: Shape, body: Sequence[ast.stmt]) -> ast.FunctionDef:
@@ -66,6 +58,13 @@ def step(name: str, states: Sequence[str], shape: Shape, body: Sequence[ast.stmt
         for each, other in zip(parts, (_STATES, _ELEMENT), strict=True)
     ]
     return _defined(name, called, _apart(parts, called, body[0]), body, value_of(handed, body[-1]))
+
+
+def _of_element(name: str, shape: Shape, body: Sequence[ast.stmt], result: ast.expr) -> ast.FunctionDef:
+    """The function of an element, which stages call with its parts where it is taken apart."""
+    parts = (shape,) if isinstance(shape, str) else shape
+    called = [each if isinstance(each, str) else f"{_ELEMENT}{n}" for n, each in enumerate(parts)]
+    return _defined(name, called, _apart(parts, called, body[0]), body, result)
 
 
 def _apart(parts: Sequence[Shape], names: Sequence[str], place: ast.stmt) -> list[ast.stmt]:

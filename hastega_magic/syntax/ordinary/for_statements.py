@@ -285,9 +285,8 @@ def _statement(
     tried = _call(LOOPED, *parts.arguments(site, visit), relaid)
     loop = copy.copy(node)
     loop.iter = standing_for(found.first, standing)
-    pythons = (
-        loop if found.turn.grid else inside(loop)
-    )  # over rows a run for each would cost more than it saves
+    # Of a table no row has a loop of its own, which would cost more than it saves.
+    pythons = loop if found.turn.grid else inside(loop)
     first, *further = found.turn.again or ((),)
     done: list[ast.stmt] = [_backwards(node, each) for each in reversed(further)]
     done.append(ast.Assign([_handed(node, found.turn)], _call(TAKEN)))

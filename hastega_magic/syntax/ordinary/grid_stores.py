@@ -75,7 +75,7 @@ def stored_in_grid(node: ast.For, names: Collection[str]) -> GridStored | None:
     standing = _Standing((outer, inner), names)
     body = [cast(ast.stmt, standing.visit(copied(each))) for each in within.body]
     others = {each.id for part in body for each in ast.walk(part) if isinstance(each, ast.Name)}
-    if breaks(within.body) or not names or others & {*names} or standing.odd or bounds & {*names}:
+    if _breaks(within.body) or not names or others & {*names} or standing.odd or bounds & {*names}:
         return None
     places = standing.found
     items = {root: place.item for root, place in places.items()}
@@ -95,14 +95,14 @@ def stored_in_grid(node: ast.For, names: Collection[str]) -> GridStored | None:
     return GridStored(stores, (outer, inner), within, variables, (*first, *body))
 
 
-def breaks(body: Sequence[ast.stmt]) -> bool:
+def _breaks(body: Sequence[ast.stmt]) -> bool:
     """Whether a `break` among the statements ends the loop whose body they are."""
     for each in body:
         match each:
             case ast.Break():
                 return True
             case ast.If(body=first, orelse=second):
-                if breaks(first) or breaks(second):
+                if _breaks(first) or _breaks(second):
                     return True
             case _:
                 pass

@@ -34,6 +34,11 @@ def given_names(node: ast.stmt) -> list[str]:
     return [each.id for each in walked if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)]
 
 
+def may_go_on(body: Iterable[ast.stmt]) -> bool:
+    """Whether `continue` stands among the statements, or inside them, behind which they may leave others out."""
+    return any(isinstance(each, ast.Continue) for part in body for each in ast.walk(part))
+
+
 def evaluated(body: Sequence[ast.stmt]) -> Iterator[ast.expr]:
     """What the statements evaluate."""
     for each in in_statements(body):
@@ -57,4 +62,4 @@ def evaluated(body: Sequence[ast.stmt]) -> Iterator[ast.expr]:
                 pass
 
 
-__all__ = ["evaluated", "given_names", "in_statements", "names_alone"]
+__all__ = ["evaluated", "given_names", "in_statements", "may_go_on", "names_alone"]

@@ -20,6 +20,7 @@ from typing import cast
 
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.ordinary.rewriting import NoPipeline
+from hastega_magic.syntax.ordinary.statements import may_go_on
 from hastega_magic.syntax.ordinary.variables import definitely, read_first, stored
 from hastega_magic.syntax.reading.trees import SCOPES, copied
 
@@ -115,9 +116,8 @@ def _stores_a_tuple(node: ast.stmt) -> bool:
 def begun_with(places: Mapping[str, ast.Subscript], body: list[ast.stmt]) -> list[ast.stmt]:
     """What gives variables for places the values that they begin a turn with, if these matter."""
     items = frozenset(places)
-    goes_on = any(isinstance(each, ast.Continue) for part in body for each in ast.walk(part))
     read = read_first(body, items)
-    needed = items if goes_on else read | (items - definitely(body, items))
+    needed = items if may_go_on(body) else read | (items - definitely(body, items))
     made: list[ast.stmt] = []
     for item, place in places.items():
         if item not in needed:
@@ -151,9 +151,7 @@ def flagged(
 
     With them the variables for places, each with that behind it where there is one, and for which there is.
     """
-    surely = definitely(body, frozenset(items))
-    if any(isinstance(each, ast.Continue) for part in body for each in ast.walk(part)):
-        surely = frozenset[str]()
+    surely = frozenset[str]() if may_go_on(body) else definitely(body, frozenset(items))
     flags = {item: f"{item}stored__" for item in items if item not in surely}
     if not flags:
         return body, tuple(items), (False,) * len(items)

@@ -19,7 +19,13 @@ from hastega_magic.syntax.ordinary.grid_stores import GridStored, stored_in_grid
 from hastega_magic.syntax.ordinary.parts import UNWRITTEN
 from hastega_magic.syntax.ordinary.refused import check
 from hastega_magic.syntax.ordinary.rewriting import NoPipeline, all_placed
-from hastega_magic.syntax.ordinary.statements import evaluated, given_names, in_statements, names_alone
+from hastega_magic.syntax.ordinary.statements import (
+    evaluated,
+    given_names,
+    in_statements,
+    may_go_on,
+    names_alone,
+)
 from hastega_magic.syntax.ordinary.stores import Stored, is_heavy, root_of, stored_by
 from hastega_magic.syntax.ordinary.variables import Around, New, definitely, read_first, stored
 
@@ -160,7 +166,7 @@ def _of_grid(
         check(each, targets)
     behind = around.behind & (assigned | targets)
     surely = targets
-    if not any(isinstance(each, ast.Continue) for part in grid.inner.body for each in ast.walk(part)):
+    if not may_go_on(grid.inner.body):
         surely |= definitely(grid.inner.body, around.own)
     if not behind <= surely:
         raise NoPipeline("a variable is read behind it that not each turn gives a value")
