@@ -34,7 +34,7 @@ class Grid:
     read: tuple[object, ...]
     arrays: bool
 
-    def store(self, found: Elements, outer: range, inner: range) -> None:
+    def store(self, found: Elements | list[Any], outer: range, inner: range) -> None:
         """Store the elements of all turns, in their order; NotExact, and nothing is stored, as in `Places`."""
         rows = [] if self.arrays else [row for each in self.tables for row in each]
         if not all(type(row) is list and are_plain(row) for row in rows):

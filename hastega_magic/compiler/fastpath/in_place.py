@@ -60,6 +60,16 @@ class Elements:
             yield column, kind, next(fields)[0] if each else None
 
 
+def elements_of(value: Any, scalars: Scalars | None) -> Elements | list[Any]:
+    """What a loop gives: lists as they are, which only the elements for one list are."""
+    return value if type(value) is list else Elements(value, scalars)
+
+
+def is_list(value: Elements | list[Any]) -> bool:
+    """Whether the elements are objects, which turns may have read."""
+    return type(value) is list
+
+
 @dataclass(frozen=True)
 class Column:
     """The elements for one sequence or table, as it has them, and which of them are stored (None: all)."""
@@ -84,7 +94,7 @@ class Places:
     sources: tuple[object, ...]
     arrays: bool
 
-    def store(self, found: Elements) -> None:
+    def store(self, found: Elements | list[Any]) -> None:
         """Store the elements; NotExact, and nothing is stored, where Python would have others there."""
         self.into.look(self.read)
         for each in self.sources:
@@ -194,11 +204,15 @@ def places_at(numbers: range, shift: int, length: int) -> range:
 # What is stored
 
 
-def columns_of(found: Elements, into: Sequence[Any], chosen: Sequence[bool], arrays: bool) -> list[Column]:
+def columns_of(
+    found: Elements | list[Any], into: Sequence[Any], chosen: Sequence[bool], arrays: bool
+) -> list[Column]:
     """The elements for each of the sequences or tables: in lists, or arrays of their types.
 
     NotExact where Python would have others there.
     """
+    if isinstance(found, list):
+        return [Column(found, None)]
     made: list[Column] = []
     for (column, kind, which), it in zip(found.columns(chosen), into, strict=True):
         if arrays:
@@ -229,5 +243,6 @@ def _as_stored(found: _Array, kind: Any, dtype: np.dtype[Any]) -> _Array:
 
 
 __all__ = [
-    "Elements", "Places", "columns_of", "is_plain", "one_kind", "places_at", "places_of", "put_into_array",
+    "Elements", "Places", "columns_of", "elements_of", "is_list", "is_plain", "one_kind", "places_at", "places_of",
+    "put_into_array",
 ]  # fmt: skip

@@ -82,7 +82,7 @@ class OrdinaryCode(Repeated):
     _profitability: Profitability = field(default_factory=Profitability)
     as_code_gives: ClassVar[Callable[[Any, Any], Any]] = staticmethod(objects)
     """What a loop's value is in Python's code; NotExact where that cannot be told."""
-    gives_objects: ClassVar[bool] = True  # which ones may be noticed
+    gives_objects: ClassVar[Callable[[Any], bool]] = staticmethod(lambda _: True)  # which ones may be noticed
 
     def __reduce__(self) -> tuple[object, ...]:
         made = type(self), (self.site, self.options, self.filename)
@@ -292,7 +292,7 @@ class OrdinaryCode(Repeated):
     def _of_scalars(self, displays: Sequence[Display]) -> Sequence[Display]:
         """Without a last `to_list`: NumPy's scalars are made of the array. NotExact where only NumPy can make them."""
         look_at_errors((True,))
-        return displays[:-1] if self.site.stages[-1].name == "to_list" else displays
+        return displays[: len(self.site.stages) - (self.site.stages[-1].name == "to_list")]
 
     def _compile(
         self,
@@ -337,7 +337,7 @@ class OrdinaryCode(Repeated):
         self._compiled += not (outcome.execution.cached and given.length >= _MANY)
         self.reason = ""
         seconds = time.perf_counter() - began
-        gives = self.gives_objects and may_give_them(outcome.execution.fused, all(given.arrays))
+        gives = self.gives_objects(value) and may_give_them(outcome.execution.fused, all(given.arrays))
         ready = prepared(bound, outcome, self.options, self.filename, gives)
         nested, same = self.code.nest is not None, are_same_bits(outcome)
         most = by_python_at_most(ready, given.length)

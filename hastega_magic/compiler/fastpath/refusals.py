@@ -43,10 +43,10 @@ def refused(
 
 
 def read_from(stages: Sequence[StageSite], displays: Sequence[Display]) -> list[object]:
-    """Functions, and what `reduce` begins with, which its first step computes with."""
+    """Functions, and what `reduce` begins with, which its first step computes with; of last stages perhaps nothing."""
     return [
         each
-        for site, (_, arguments, _) in zip(stages, displays, strict=True)
+        for site, (_, arguments, _) in zip(stages, displays, strict=False)
         for each in arguments
         if callable(each) or site.name == "reduce"
     ]

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any, cast
 
 from hastega_magic.compiler.backends import forget_inputs
 from hastega_magic.compiler.fastpath.for_statements import ForStatement, from_end
+from hastega_magic.compiler.fastpath.guards import Display
 from hastega_magic.compiler.fastpath.in_grids import Grid, grid_of
-from hastega_magic.compiler.fastpath.in_place import Elements, Places, places_of
+from hastega_magic.compiler.fastpath.in_place import Places, elements_of, is_list, places_of
 from hastega_magic.compiler.fastpath.objects import NotExact
+from hastega_magic.compiler.fastpath.operands import Iterated
 from hastega_magic.compiler.fastpath.ordinary import NOTHING
 from hastega_magic.compiler.fastpath.pauses import Pauses
 from hastega_magic.records import dataclass
@@ -22,8 +24,8 @@ from hastega_magic.syntax.ordinary.stores import Stores
 class Storing(ForStatement):
     """The runs of one such statement; their value is what it hands on."""
 
-    as_code_gives = staticmethod(Elements)
-    gives_objects = False
+    as_code_gives = staticmethod(elements_of)
+    gives_objects = staticmethod(is_list)
     refusals: Pauses = field(default_factory=Pauses)
     """How often there was nothing that it could store into, or elements were not what could be stored."""
 
@@ -39,22 +41,45 @@ class Storing(ForStatement):
         except NotExact as error:
             raise NotExact(self.refusals.failed(str(error))) from None
         outer: Any = operands[0]
-        gone_through = (outer[:-1], *operands[1:]) if known.ends else operands
-        found = super()._of_loops(code, functions, gone_through)
+        gone_through: list[Any] = [*operands]
+        if known.ends:
+            gone_through[0] = outer[:-1]
+        assert known.into is not None
+        gone_through[known.into] = into.arrays
+        found: Any = super()._of_loops(code, functions, tuple(gone_through))
         if found is NOTHING:
             return found
         handed = (outer[-1:],) if known.ends else (next(from_end(code, operands)),) if known.last else ()
-        elements = cast(Elements, found)
         try:
             if isinstance(into, Grid):
-                into.store(elements, outer[:-1] if known.ends else outer, _inner(code, functions))
+                into.store(found, gone_through[0], _inner(code, functions))
             else:
-                into.store(elements)
+                into.store(found)
         except NotExact as error:
             raise NotExact(self.refusals.failed(str(error))) from None
         self.refusals.compiled()
         forget_inputs()  # what a loop has read of them
         return handed
+
+    def _value(self, functions: Sequence[object], operands: Sequence[object], given: Iterated) -> object:
+        # Whether it stores into arrays tells loops apart, as whether it goes through some does.
+        into = self._into_arrays(operands)
+        return super()._value(functions, operands, replace(given, arrays=(*given.arrays, into)))
+
+    def _displays(
+        self, functions: Sequence[object], operands: Sequence[object], given: Iterated
+    ) -> list[Display]:
+        """Of arrays they are not made lists."""
+        found = super()._displays(functions, operands, given)
+        lists = self.site.stages[-1].name == "to_list"
+        return found[:-1] if lists and self._into_arrays(operands) else found
+
+    def _into_arrays(self, operands: Sequence[Any]) -> bool:
+        """Where `_of_loops` has noted it."""
+        assert self.code is not None
+        assert self.code.hands_on is not None
+        assert self.code.hands_on.into is not None
+        return operands[self.code.hands_on.into]
 
     def _handed(
         self, callees: tuple[object, ...], functions: tuple[object, ...], operands: tuple[Any, ...]

@@ -170,6 +170,8 @@ class _Loop:
         self._stage(
             "map", kept(self._name(), shape, body, items), _place(written), _text(self.parts.text, written)
         )
+        if len(items) == 1:  # which is made a list, unless it is stored into an array
+            self.parts.step("to_list", written[0], text="")
         own = {
             *names_of(shape),
             *roots,
