@@ -20,6 +20,7 @@ from hastega_magic.runtime.python import StageCall
 from hastega_magic.syntax.closures.contained import Where
 from hastega_magic.syntax.closures.numbers import Number
 from hastega_magic.syntax.loops.build import BoundStage, Built, Probe, View, build
+from hastega_magic.syntax.loops.rules_scan import begun_with
 from hastega_magic.syntax.site import Site
 from hastega_magic.syntax.values.values import counted
 from hastega_magic.types import FLOAT, FLOAT32, FLOAT64, INT, Composite, Either, ScalarType
@@ -181,7 +182,12 @@ def build_loop(
         from hastega_magic.syntax.ordinary.scalars import by_numpys_rules
 
         pipeline, scalars = by_numpys_rules(
-            pipeline, workspace.kind_of, workspace.kinds_of_tables(), pipeline.source.length
+            pipeline,
+            workspace.kind_of,
+            workspace.kinds_of_tables(),
+            pipeline.source.length,
+            begun_with(used[-1]) if used else (),
+            workspace.starts,
         )
     except NotCompilable as error:
         return Attempt(None, error.reason)

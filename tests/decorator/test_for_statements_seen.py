@@ -312,7 +312,7 @@ def test_generators_coroutines_methods_and_inner_functions(loops: list[str]) -> 
     [
         (given_a_list, "`out` is not made, and empty, in front of it: others may know of it"),
         (perhaps_unbound, "`t` may have no value in front of it"),
-        (begins_with_nothing, "`t` is no number of Python's in front of it"),
+        (begins_with_nothing, "`t` is no number in front of it"),
     ],
 )
 def test_why_it_is_pythons(function: Any, reason: str) -> None:

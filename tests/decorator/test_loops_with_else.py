@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from hastega_magic import hastega
+from hastega_magic.compiler.fastpath import profitability
 from tests.decorator.outcomes import outcome
 
 
@@ -72,7 +73,8 @@ def without(rows: list[list[int]], m: int) -> int:
     return many
 
 
-def test_python_is_tried_where_it_may_not_come_to_all_elements() -> None:
+def test_python_is_tried_where_it_may_not_come_to_all_elements(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(profitability, "_SHORT", math.inf)  # however long the loop takes here
     decorated, rows = hastega(without), [[1, 7, *([1] * 300)]] * 600
     for _ in range(30):
         assert decorated(rows, 7) == 0

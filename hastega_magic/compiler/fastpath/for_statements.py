@@ -14,10 +14,11 @@ import numpy as np
 from hastega_magic.compiler.fastpath.handoff import lay
 from hastega_magic.compiler.fastpath.objects import NotExact
 from hastega_magic.compiler.fastpath.ordinary import NOTHING, OrdinaryCode
+from hastega_magic.compiler.fastpath.refusals import SCALARS
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.ordinary.parts import HandsOn, Ordinary
 
-_NUMBERS = frozenset({bool, int, float, complex})
+_NUMBERS = frozenset({bool, int, float, complex, *SCALARS})
 _BY_PLACE = frozenset({list, tuple, range, array.array, bytes, bytearray, np.ndarray})
 """What has its last element at the place -1."""
 
@@ -114,7 +115,7 @@ class ForStatement(OrdinaryCode):
             before: Any = operands[known.initial] if len(known.names) > 1 else (operands[known.initial],)
             for name, each in zip(known.names, before, strict=True):
                 if type(each) not in _NUMBERS:
-                    raise NotExact(f"`{name}` is no number of Python's in front of it")
+                    raise NotExact(f"`{name}` is no number in front of it")
         if known.last and not all(type(operands[each]) in _BY_PLACE for each in code.sources):
             raise NotExact(_LAST)
         return operands, into

@@ -62,7 +62,7 @@ class Elements:
 
 def elements_of(value: Any, scalars: Scalars | None) -> Elements | list[Any]:
     """What a loop gives: lists as they are, which only the elements for one list are."""
-    return value if type(value) is list else Elements(value, scalars)
+    return cast("list[Any]", value) if type(value) is list else Elements(value, scalars)
 
 
 def is_list(value: Elements | list[Any]) -> bool:

@@ -32,6 +32,10 @@ def objects(value: Any, scalars: Scalars | None) -> Any:
     if isinstance(value, np.ndarray):
         return listed_as(cast("np.ndarray[Any, Any]", value), scalars.kinds)
     kind: Any = scalars.kinds
+    if scalars.begun and scalars.filtered and _is_same(value, scalars.begun[0]):
+        raise NotExact("the value is what it began with, perhaps of no elements, where it is Python's")
+    if isinstance(kind, tuple):
+        return _of_kinds(value, kind)
     if not is_numpy(kind):
         return value
     if np.dtype(kind).kind == "f":
@@ -42,6 +46,25 @@ def objects(value: Any, scalars: Scalars | None) -> Any:
     elif scalars.summed and value == 0 and scalars.filtered:
         raise NotExact("the sum is 0, perhaps of no elements, where it is Python's")
     return kind(value)
+
+
+def are_objects(_: object) -> bool:
+    """Whether the like of it is objects that Python code may have noticed: all of what such loops give."""
+    return True
+
+
+def _is_same(value: Any, begun: Any) -> bool:
+    """Whether numbers, or those of tuples, are equal, or NaN."""
+    if isinstance(begun, tuple):
+        return all(map(_is_same, value, cast("tuple[object, ...]", begun)))
+    return value == begun or (value != value and begun != begun)
+
+
+def _of_kinds(value: Any, kinds: Any) -> Any:
+    """A number of this kind, or a tuple of such."""
+    if isinstance(kinds, tuple):
+        return tuple(map(_of_kinds, value, cast("tuple[Any, ...]", kinds)))
+    return kinds(value) if is_numpy(kinds) else value
 
 
 def holds_nan_keys(made: object) -> bool:
@@ -79,4 +102,4 @@ def listed_as(array: np.ndarray[Any, Any], kinds: Any) -> list[Any]:
     return listed(np.ascontiguousarray(array)) if plain else array.tolist()
 
 
-__all__ = ["NotExact", "holds_nan", "holds_nan_keys", "listed_as", "objects"]
+__all__ = ["NotExact", "are_objects", "holds_nan", "holds_nan_keys", "listed_as", "objects"]

@@ -22,7 +22,7 @@ from hastega_magic.compiler.fastpath.few_lately import FewLately
 from hastega_magic.compiler.fastpath.fielded import prepared
 from hastega_magic.compiler.fastpath.given_objects import NAN, HoldsNan, exact, may_give_them
 from hastega_magic.compiler.fastpath.guards import Display, DoesNotFit
-from hastega_magic.compiler.fastpath.objects import NotExact, holds_nan, holds_nan_keys, objects
+from hastega_magic.compiler.fastpath.objects import NotExact, are_objects, holds_nan, holds_nan_keys, objects
 from hastega_magic.compiler.fastpath.operands import (
     Iterated,
     as_before,
@@ -35,7 +35,7 @@ from hastega_magic.compiler.fastpath.operands import (
 from hastega_magic.compiler.fastpath.pauses import Pauses
 from hastega_magic.compiler.fastpath.places import PlacesOf, at_places, itself
 from hastega_magic.compiler.fastpath.profitability import SOONER, STAYS, Profitability, at_most
-from hastega_magic.compiler.fastpath.refusals import RAISED, may_see, read_from, refused, sentence
+from hastega_magic.compiler.fastpath.refusals import RAISED, may_see, numpys_among, refused, sentence
 from hastega_magic.compiler.fastpath.repeated import Form, Repeated
 from hastega_magic.compiler.fastpath.row_by_row import cut_evenly
 from hastega_magic.compiler.fastpath.row_wise import by_python_at_most
@@ -51,7 +51,6 @@ from hastega_magic.frames import reraise_signal, taken_back
 from hastega_magic.records import dataclass
 from hastega_magic.runtime.objects.look_words import RUNS
 from hastega_magic.runtime.signals import with_signals
-from hastega_magic.syntax.closures.numpy_read import numpy_read
 from hastega_magic.syntax.loops.build import BoundStage
 from hastega_magic.syntax.ordinary.parts import IS_FEW, Ordinary, too_few
 from hastega_magic.syntax.reading.functions import adopt
@@ -82,7 +81,7 @@ class OrdinaryCode(Repeated):
     _profitability: Profitability = field(default_factory=Profitability)
     as_code_gives: ClassVar[Callable[[Any, Any], Any]] = staticmethod(objects)
     """What a loop's value is in Python's code; NotExact where that cannot be told."""
-    gives_objects: ClassVar[Callable[[Any], bool]] = staticmethod(lambda _: True)  # which ones may be noticed
+    gives_objects: ClassVar[Callable[[Any], bool]] = staticmethod(are_objects)
 
     def __reduce__(self) -> tuple[object, ...]:
         made = type(self), (self.site, self.options, self.filename)
@@ -359,7 +358,7 @@ class OrdinaryCode(Repeated):
     ) -> tuple[Bound, Outcome]:
         """The statement and its outcome; NotExact, or what the driver raises, where loops do not give Python's."""
         assert self.code is not None
-        reads = numpy_read(read_from(self.site.stages, displays))
+        reads = numpys_among(self.site.stages, displays)
         scalars = given.of_numpy if given.of_numpy or reads == "arrays" else None
         if reads == "others":
             raise NotExact("it uses NumPy, whose scalars and functions have rules of their own")

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import FunctionType
+from typing import cast
+
+import numpy as np
 
 from hastega_magic.compiler.fastpath.given_objects import NAN
 from hastega_magic.compiler.fastpath.guards import Display
@@ -11,6 +14,7 @@ from hastega_magic.compiler.fastpath.pauses import Pauses
 from hastega_magic.compiler.fastpath.replaced import REPLACED, are_in_place
 from hastega_magic.compiler.options import Options
 from hastega_magic.syntax.closures.attributes import is_disguised
+from hastega_magic.syntax.closures.numpy_read import numpy_read
 from hastega_magic.syntax.closures.reachable import may_read
 from hastega_magic.syntax.ordinary.parts import Ordinary
 from hastega_magic.syntax.site import StageSite
@@ -42,14 +46,32 @@ def refused(
     return _RAISED_BEFORE if pauses.for_raising() else ""
 
 
-def read_from(stages: Sequence[StageSite], displays: Sequence[Display]) -> list[object]:
-    """Functions, and what `reduce` begins with, which its first step computes with; of last stages perhaps nothing."""
-    return [
+SCALARS = frozenset({np.float64, np.float32, *(np.dtype(code).type for code in "bBhHiIlLqQ")})
+"""Of which a reduction may begin with one."""
+
+
+def numpys_among(stages: Sequence[StageSite], displays: Sequence[Display]) -> str:
+    """What the functions read of NumPy's, and what reductions begin with, which first steps compute with.
+
+    As `numpy_read` has it; but scalars to begin with count as elements of arrays do. `displays`: of last stages
+    perhaps none.
+    """
+    waiting = [
         each
         for site, (_, arguments, _) in zip(stages, displays, strict=False)
         for each in arguments
         if callable(each) or site.name == "reduce"
     ]
+    others, scalars = list[object](), False
+    while waiting:
+        each = waiting.pop()
+        if type(each) is tuple:
+            waiting += cast("tuple[object, ...]", each)
+        elif type(each) in SCALARS:
+            scalars = True
+        else:
+            others.append(each)
+    return numpy_read(others) or ("arrays" if scalars else "")
 
 
 def may_see(code: Ordinary, displays: Sequence[Display]) -> str:
@@ -64,4 +86,4 @@ def sentence(error: Exception) -> str:
     return text.partition(" is not compiled: ")[2] or text
 
 
-__all__ = ["RAISED", "may_see", "read_from", "refused", "sentence"]
+__all__ = ["RAISED", "SCALARS", "may_see", "numpys_among", "refused", "sentence"]

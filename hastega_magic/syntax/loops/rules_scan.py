@@ -23,8 +23,9 @@ from hastega_magic.ir.expr import (
 )
 from hastega_magic.ir.pipeline import Fn, Sink, Source, Stage
 from hastega_magic.syntax.closures.given import BEGINNINGS
+from hastega_magic.syntax.closures.numbers import counted
 from hastega_magic.syntax.functions.lower import lower, parameters
-from hastega_magic.syntax.loops.loop import Cut, Loop, ends, scalar, value_text
+from hastega_magic.syntax.loops.loop import BoundStage, Cut, Loop, ends, scalar, value_text
 from hastega_magic.syntax.reading.functions import name_of
 from hastega_magic.syntax.site import StageSite
 from hastega_magic.syntax.stages import STAGES
@@ -36,7 +37,8 @@ from hastega_magic.types import BOOL, FLOAT, FLOAT32, FLOAT64, INT, Complex, Com
 def reduce(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
     """In parallel, where the function is known not to depend on the order; else in the order of the elements."""
     kind, begun = None, begins_with(loop)
-    if loop.element is leaf("param", INT, 0) and set(map(type, begun)) <= {int}:
+    plain = loop.element is leaf("param", INT, 0) and not _of_numpys_scalars(loop)
+    if plain and set(map(type, begun)) <= {int}:
         pair = (leaf("param", INT, 0), leaf("param", INT, 1))
         fn = lower(given["f"], pair, loop.env, pair)
         if isinstance(fn.result, Expr) and not fn.effects:
@@ -51,9 +53,14 @@ def reduce(loop: Loop, site: StageSite, given: Mapping[str, Any]) -> None:
 def begins_with(loop: Loop) -> tuple[object, ...]:
     """What a reduction is given to begin with, itself: what comes of the elements is combined with it afterwards."""
     assert loop.bound is not None
-    name = loop.bound.site.name
-    given = STAGES[name].bind(loop.bound.args, loop.bound.kwargs)
-    return (given[BEGINNINGS[name]],) if BEGINNINGS[name] in given else ()
+    return begun_with(loop.bound)
+
+
+def begun_with(stage: BoundStage) -> tuple[object, ...]:
+    """The same of a stage; () of those that begin with nothing."""
+    name = BEGINNINGS.get(stage.site.name, "")
+    given = STAGES[stage.site.name].bind(stage.args, stage.kwargs) if name else {}
+    return (given[name],) if name in given else ()
 
 
 def _of_terms(loop: Loop, site: StageSite, graph: Expr, begun: bool) -> str | None:
@@ -171,7 +178,9 @@ def _start(loop: Loop, site: StageSite, init: object) -> Value:
     """
     if type(init) is tuple and init:
         return tuple(_start(loop, site, each) for each in cast("tuple[object, ...]", init))
-    begin = known(cast(object, init), "init")
+    # By NumPy's rules, a scalar of its own is computed with as the number that it is.
+    begun = cast(object, init)
+    begin = known(counted(begun) if _of_numpys_scalars(loop) else begun, "init")
     if isinstance(begin, Expr) and isinstance(begin.value, int) and begin.value not in INT64:
         # Of stages before it filters may leave nothing to take a step to: these have a loop of their own then.
         if getattr(loop.env, "checked", False) and not loop.stages and loop.whole.count:
@@ -179,9 +188,7 @@ def _start(loop: Loop, site: StageSite, init: object) -> Value:
         raise NotCompilable(f"`{site.name}` begins beyond 64 bits, and is left to Python")
     if isinstance(begin, (Expr, Complex)):
         return begin
-    raise NotCompilable(
-        f"`{site.name}` from {value_text(cast(object, init))} is left to Python, as it is no number"
-    )
+    raise NotCompilable(f"`{site.name}` from {value_text(begun)} is left to Python, as it is no number")
 
 
 def _stepping(loop: Loop, function: Any, total: object, element: object) -> Fn:
@@ -191,9 +198,13 @@ def _stepping(loop: Loop, function: Any, total: object, element: object) -> Fn:
     mixture = next((each for each in _numbers(fn.result) if isinstance(each, Either)), None)
     if mixture is not None:
         raise NotCompilable(f"`{name_of(function)}` gives {mixed.described(mixture)}, and is left to Python")
-    if not flatten(fn.result) or (_is_tuple(fn.result) and getattr(loop.env, "scalars", None) is not None):
+    if not flatten(fn.result):
         raise NotCompilable(f"`{name_of(function)}` gives a tuple of this kind, and is left to Python")
     return fn
+
+
+def _of_numpys_scalars(loop: Loop) -> bool:
+    return getattr(loop.env, "scalars", None) is not None
 
 
 def _is_tuple(value: Value) -> bool:

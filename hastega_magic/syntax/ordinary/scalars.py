@@ -8,25 +8,23 @@ The loop computes as always; `numpys_rules.py` adds the checks to the functions 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
 
 from hastega_magic.errors import NotCompilable
-from hastega_magic.ir.expr import Value, const, flatten, leaf, make
+from hastega_magic.ir.expr import Value, const, leaf, make
 from hastega_magic.ir.pipeline import Fn, Pipeline, Sink, Source, Stage
 from hastega_magic.records import dataclass
 from hastega_magic.syntax.ordinary.numpys_rules import (
-    PYTHON,
     Kind,
     Kinds,
     Rules,
     flat,
     is_int,
     is_numpy,
-    map_kinds,
     named,
     tried,
 )
@@ -38,22 +36,29 @@ class Scalars:
     """What a loop over NumPy's scalars gives: `kinds` of an element of its result, or of its value.
 
     `most`: over how many elements at most the loop may run (None: any number). `filtered`: there may be none.
-    `summed`: the value is a sum.
+    `summed`: the value is a sum. `begun`: what a reduction began with, numbers of other kinds; () if of these.
     """
 
     kinds: Kinds
     most: int | None = None
     filtered: bool = False
     summed: bool = False
+    begun: tuple[object, ...] = ()
 
 
 def by_numpys_rules(
-    pipeline: Pipeline, kind_of: Callable[[Source], Kind], tables: Sequence[Kind], length: int
+    pipeline: Pipeline,
+    kind_of: Callable[[Source], Kind],
+    tables: Sequence[Kind],
+    length: int,
+    begun: tuple[object, ...] = (),
+    starts: Container[int] = (),
 ) -> tuple[Pipeline, Scalars]:
     """The pipeline with its checks, and what it gives.
 
-    `kind_of`: of a source's elements; `tables`: of the elements of the captured arrays, by slot. NotCompilable with
-    the reason where NumPy's result would be another, or is not known.
+    `kind_of`: of a source's elements; `tables`: of the elements of the captured arrays, by slot; `begun`: what a
+    reduction is given to begin with, if it is; `starts`: keys of the numbers that may be others in each run.
+    NotCompilable with the reason where NumPy's result would be another, or is not known.
     """
     if any(map(_complex, (pipeline.source, *pipeline.stages))):
         raise NotCompilable("NumPy's complex numbers are left to NumPy")
@@ -74,21 +79,50 @@ def by_numpys_rules(
                 raise NotCompilable(f"`{stage.kind}` over NumPy's scalars is left to NumPy")
         stages.append(stage)
     filtered = any(stage.kind == "filter" for stage in stages)
-    if pipeline.sink.fn is not None:
-        _keep_types(pipeline.sink.fn, kinds, tables)
-    stages, result = _ended(pipeline.sink, stages, kinds, length)
+    sink = pipeline.sink
+    if sink.fn is not None:
+        fn, result = _stepped(sink, sink.fn, kinds, tables, begun)
+        if filtered and result.begun and any(each.key in starts for each in sink.init):
+            raise NotCompilable("what it begins with keeps changing, and may be all that is left")
+        return replace(pipeline, stages=tuple(stages), sink=replace(sink, fn=fn)), replace(
+            result, filtered=filtered
+        )
+    stages, result = _ended(sink, stages, kinds, length)
     return replace(pipeline, stages=tuple(stages)), replace(result, filtered=filtered)
 
 
-def _keep_types(fn: Fn, element: Kinds, tables: Sequence[Kind]) -> None:
-    """NotCompilable where the value so far becomes one of NumPy's, or is computed otherwise by NumPy's rules."""
-    begun = map_kinds(lambda node: PYTHON.get(node.type, float), cast("tuple[Value, Value]", fn.params)[0])
-    changed, found = Rules(fn, (begun, element), tables).changed(True)
-    same = flatten(changed.result) == flatten(fn.result) and set(changed.effects) <= set(fn.effects)
-    if not same or list(flat(found)) != list(flat(begun)):
-        raise NotCompilable(
-            "the value so far would be computed by the rules of NumPy's scalars: NumPy does it"
-        )
+_BECOMES = {(float, np.float64), (int, np.int64), (int, np.float64)}
+"""Of what kinds the value so far may become behind the first step, which computes the same bits with either.
+
+An int becomes a float where the loop begins with it converted, which it does if the step's operators convert it.
+"""
+
+
+def _stepped(
+    sink: Sink, fn: Fn, element: Kinds, tables: Sequence[Kind], begun: tuple[object, ...]
+) -> tuple[Fn, Scalars]:
+    """A reduction's function with its checks, and what it gives.
+
+    The first step is given what it begins with, all others what the one before gives.
+    """
+    so_far, _ = cast("tuple[Value, Value]", fn.params)
+    first = _begun(begun[0], so_far) if begun else element
+    _, found = Rules(fn, (first, element), tables).changed(True)
+    changed, later = Rules(fn, (found, element), tables).changed(True)
+    became = [pair for pair in zip(flat(first), flat(found), strict=True) if pair[0] is not pair[1]]
+    if later != found or not _BECOMES.issuperset(became):
+        names = " and ".join(dict.fromkeys(named(each) for pair in became for each in pair))
+        raise NotCompilable(f"the value so far would be {names} by NumPy's rules: NumPy computes it")
+    return changed, Scalars(found, begun=() if found == first else begun)
+
+
+def _begun(value: Any, so_far: Value) -> Kinds:
+    """The kinds of what a reduction begins with."""
+    if isinstance(so_far, Composite):
+        raise NotCompilable("NumPy's complex numbers are left to NumPy")
+    if isinstance(so_far, tuple):
+        return tuple(map(_begun, value, so_far))
+    return cast("Kind", type(value))
 
 
 def _complex(part: Source | Stage) -> bool:
