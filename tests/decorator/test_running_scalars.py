@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from hastega_magic import hastega
+from tests.decorator.test_random_running_scalars import outcome
 
 WHOLE, HALVES = np.arange(300) % 40, np.arange(300) / 2
 
@@ -131,3 +132,84 @@ def test_it_begins_with_another_number_each_time(loops: list[str]) -> None:
     for begun in (1, 2.5, np.float64(3), np.int64(3), np.float32(1), True):
         assert same(decorated(HALVES, begun), smoothed(HALVES, begun))
     assert len(loops) > 24
+
+
+def of_rows(xs: Any) -> Any:
+    out = []
+    for row in xs.reshape(-1, 10):
+        t = 0.0
+        for x in row:
+            t += x * x
+        out.append(t)
+    return out
+
+
+def changes_of_sign(xs: Any) -> Any:
+    before, n = xs[0], 0
+    for x in xs:
+        if (x > 0) != (before > 0):
+            n += 1
+        before = x
+    return n, before
+
+
+def compensated(xs: Any) -> Any:
+    total = lost = 0.0
+    for x in xs:
+        y = x - lost
+        t = total + y
+        lost = (t - total) - y
+        total = t
+    return total, lost
+
+
+def extremes(xs: Any) -> Any:
+    low = high = xs[0]
+    for x in xs:
+        if x < low:
+            low = x
+        elif x > high:
+            high = x
+    return low, high
+
+
+def variance(xs: Any) -> Any:
+    n, mean, squares = 0, 0.0, 0.0
+    for x in xs:
+        n += 1
+        d = x - mean
+        mean += d / n
+        squares += d * (x - mean)
+    return mean, squares / (n - 1), n
+
+
+def hashed(xs: Any) -> Any:
+    h = 0
+    for x in xs:
+        h = (h * 31 + x) % 1000003
+    return h
+
+
+def divided(xs: Any) -> Any:
+    q = 1.0
+    for x in xs:
+        q = q / x
+    return q
+
+
+ARRAYS = [
+    WHOLE, HALVES, HALVES - 70, HALVES[::-1], np.zeros(300), -np.zeros(300), HALVES * 1e306, HALVES * np.nan,
+    WHOLE * 2**57, WHOLE.astype(np.uint8), WHOLE.astype(np.float32), HALVES > 9, HALVES.astype(">f8"),
+    HALVES + 1j, WHOLE[:0], HALVES[:10],
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize(
+    "function", [of_rows, changes_of_sign, compensated, extremes, variance, hashed, divided]
+)
+def test_of_any_array_it_is_what_numpys_scalars_are(function: Callable[..., Any]) -> None:
+    decorated = hastega(function)
+    for xs in ARRAYS:
+        for _ in range(2):
+            assert outcome(decorated, (xs,)) == outcome(function, (xs,)), xs
