@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import warnings
 from typing import Any
 
 
@@ -12,6 +13,14 @@ def outcome(function: Any, *args: Any) -> Any:
         return repr(typed(function(*args)))
     except Exception as error:
         return type(error), str(error)
+
+
+def warned(function: Any, *args: Any) -> tuple[Any, set[str]]:
+    """The outcome, and what is warned of."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        found = outcome(function, *args)
+    return found, {str(each.message) for each in told}
 
 
 def typed(value: Any) -> Any:

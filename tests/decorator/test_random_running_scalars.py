@@ -5,15 +5,13 @@ from __future__ import annotations
 import linecache
 import math
 import random
-import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 from hastega_magic import hastega
-from tests.decorator.outcomes import typed
+from tests.decorator.outcomes import warned
 
 HEADS = [
     ("for x in xs:", "x"), ("for x in xs:", "x"), ("for i in range(len(xs)):", "xs[i]"),
@@ -103,17 +101,6 @@ def arrays(made: random.Random, n: int) -> list[Any]:
     ]  # fmt: skip
 
 
-def outcome(function: Callable[..., Any], arguments: Any) -> tuple[str, set[str]]:
-    """The value with all types and last bits, or what is raised, and what is warned of."""
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
-        try:
-            found = repr(typed(function(*arguments)))
-        except Exception as error:
-            found = f"{type(error).__name__}: {error}"
-    return found, {str(each.message) for each in told}
-
-
 @pytest.mark.parametrize("seed", range(80))
 def test_random_loops(seed: int) -> None:
     text, name = Program(seed).text, f"<random loop over scalars {seed}>"
@@ -127,4 +114,4 @@ def test_random_loops(seed: int) -> None:
             ys, floats = made.choice(arrays(made, n + 3)), [made.uniform(-5, 5) for _ in range(n)]
             arguments = xs, ys, floats, made.choice([0, 2, 3, 0.5, np.int64(2), np.float64(1.5), -1])
             for _ in range(2):
-                assert outcome(decorated, arguments) == outcome(function, arguments), (text, arguments)
+                assert warned(decorated, *arguments) == warned(function, *arguments), (text, arguments)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from hastega_magic import hastega
-from tests.decorator.test_random_running_scalars import outcome
+from tests.decorator.outcomes import warned
 
 WHOLE, HALVES = np.arange(300) % 40, np.arange(300) / 2
 
@@ -211,4 +211,4 @@ def test_of_any_array_it_is_what_numpys_scalars_are(function: Callable[..., Any]
     decorated = hastega(function)
     for xs in ARRAYS:
         for _ in range(2):
-            assert outcome(decorated, (xs,)) == outcome(function, (xs,)), xs
+            assert warned(decorated, xs) == warned(function, xs), xs

@@ -14,11 +14,11 @@ import numpy as np
 from hastega_magic.compiler.fastpath.handoff import lay
 from hastega_magic.compiler.fastpath.objects import NotExact
 from hastega_magic.compiler.fastpath.ordinary import NOTHING, OrdinaryCode
-from hastega_magic.compiler.fastpath.refusals import SCALARS
 from hastega_magic.records import dataclass
+from hastega_magic.syntax.closures.numbers import PARAMETERS
 from hastega_magic.syntax.ordinary.parts import HandsOn, Ordinary
 
-_NUMBERS = frozenset({bool, int, float, complex, *SCALARS})
+_NUMBERS = frozenset({bool, *PARAMETERS})
 _BY_PLACE = frozenset({list, tuple, range, array.array, bytes, bytearray, np.ndarray})
 """What has its last element at the place -1."""
 

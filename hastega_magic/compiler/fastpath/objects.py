@@ -34,10 +34,8 @@ def objects(value: Any, scalars: Scalars | None) -> Any:
     kind: Any = scalars.kinds
     if scalars.begun and scalars.filtered and _is_same(value, scalars.begun[0]):
         raise NotExact("the value is what it began with, perhaps of no elements, where it is Python's")
-    if isinstance(kind, tuple):
-        return _of_kinds(value, kind)
     if not is_numpy(kind):
-        return value
+        return _of_kinds(value, kind)
     if np.dtype(kind).kind == "f":
         if type(value) is int:
             return value  # the sum of none

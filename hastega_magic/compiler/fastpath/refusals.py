@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from types import FunctionType
 from typing import cast
 
-import numpy as np
-
 from hastega_magic.compiler.fastpath.given_objects import NAN
 from hastega_magic.compiler.fastpath.guards import Display
 from hastega_magic.compiler.fastpath.pauses import Pauses
 from hastega_magic.compiler.fastpath.replaced import REPLACED, are_in_place
 from hastega_magic.compiler.options import Options
 from hastega_magic.syntax.closures.attributes import is_disguised
+from hastega_magic.syntax.closures.numbers import SCALARS
 from hastega_magic.syntax.closures.numpy_read import numpy_read
 from hastega_magic.syntax.closures.reachable import may_read
 from hastega_magic.syntax.ordinary.parts import Ordinary
@@ -44,10 +43,6 @@ def refused(
     if pauses.for_nan():
         return NAN
     return _RAISED_BEFORE if pauses.for_raising() else ""
-
-
-SCALARS = frozenset({np.float64, np.float32, *(np.dtype(code).type for code in "bBhHiIlLqQ")})
-"""Of which a reduction may begin with one."""
 
 
 def numpys_among(stages: Sequence[StageSite], displays: Sequence[Display]) -> str:
@@ -86,4 +81,4 @@ def sentence(error: Exception) -> str:
     return text.partition(" is not compiled: ")[2] or text
 
 
-__all__ = ["RAISED", "SCALARS", "may_see", "numpys_among", "refused", "sentence"]
+__all__ = ["RAISED", "may_see", "numpys_among", "refused", "sentence"]

@@ -9,7 +9,9 @@ import numpy as np
 
 _COUNTED = {np.float64: float, **{np.dtype(code).type: int for code in "bBhHiIlLqQ"}}
 """What those of NumPy's count as."""
-PARAMETERS = frozenset({int, float, complex, np.float32, *_COUNTED})
+SCALARS = frozenset({np.float32, *_COUNTED})
+"""Those of NumPy's that are computed with as captured numbers are."""
+PARAMETERS = frozenset({int, float, complex, *SCALARS})
 """Types of captured numbers of which one that keeps changing is a parameter of compiled code."""
 _NUMBERS = frozenset({bool, np.bool_, *PARAMETERS})
 
@@ -32,4 +34,4 @@ def same_number(a: Any, b: Any) -> bool:
     return bool(a) or isinstance(a, int) or math.copysign(1.0, a) == math.copysign(1.0, b)
 
 
-__all__ = ["PARAMETERS", "Number", "counted", "same_number"]
+__all__ = ["PARAMETERS", "SCALARS", "Number", "counted", "same_number"]
